@@ -1,0 +1,52 @@
+# Two commands are enough: `make book` and `make test`. Both make the environment first.
+.DEFAULT_GOAL := help
+.PHONY: help env book serve lab generate test lint format clean distclean
+
+VENV := $(CURDIR)/.venv
+PY := $(VENV)/bin/python
+PORT ?= 8000
+
+# Programs that call others by name (nbgrader, JupyterLab) find them although the environment is not activated.
+export PATH := $(VENV)/bin:$(PATH)
+unexport PYTHONPATH PYTHONHOME
+
+# Most of a page's time is compiling, so compiled functions are kept (tools/pages.py does the same for the book and the tests).
+lab: export JAX_COMPILATION_CACHE_DIR ?= $(CURDIR)/.cache/jax
+export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS ?= 0
+export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES ?= -1
+export JAX_PLATFORMS ?= cpu
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+env:
+	@tools/setup_env.sh
+
+book: env  ## execute what changed, build the book, say where it lies
+	@$(PY) tools/build_book.py
+
+serve: book  ## show the book in a browser (PORT=8000)
+	@echo "http://127.0.0.1:$(PORT)   (end with Ctrl-C)"
+	@$(PY) -m http.server --bind 127.0.0.1 --directory book/_build/html $(PORT)
+
+lab: env  ## work on the exercises in JupyterLab
+	@$(VENV)/bin/jupyter lab --notebook-dir=exercises
+
+generate: env  ## write again what is generated from a source: errata page, student exercises
+	@for tool in tools/errata.py tools/exercises.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
+
+test: env  ## everything: lint, book, every cell of every page, every test
+	@tools/test.sh
+
+lint: env  ## ruff and mypy
+	@tools/test.sh lint
+
+format: env  ## mend what ruff can mend
+	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
+
+clean:  ## remove what builds and tests made, with the stored outputs of the pages
+	@rm -rf book/_build book/conf.py .cache .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean  ## the environment too
+	@rm -rf .venv *.egg-info

@@ -1,0 +1,78 @@
+"""Keep the book readable with the network unplugged.
+
+Three things in a stock Jupyter Book fetch from outside: MathJax, the icon font that Matplotlib's ``to_jshtml`` asks for, and
+whatever an output's raw HTML links to. This extension copies MathJax next to the pages, drops the icon font (the theme brings
+its icons along) and stops the build at any other outside resource. An animation's frame is marked as decoration on the way,
+because it can carry no alt text of its own.
+
+It also puts the executed notebook beside the page's source, so that the download button offers both.
+"""
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+# About 3 MB of the 20 that MathJax comes in: one input, one output, its fonts, and speech for English.
+KEEP = re.compile(
+    r"tex-chtml\.js|output/chtml/fonts/woff-v2/.*\.woff|input/tex/extensions/(?!all-packages).*\.js"
+    r"|a11y/.*\.js|sre/mathmaps/(base|en|nemeth)\.json"
+)
+ICON_FONT = re.compile(r"<link\b[^>]*font-?awesome[^>]*>", re.IGNORECASE)
+FRAME = re.compile(r'<img(?=\s+id="_anim_img)')
+OUTSIDE = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"'\s>]+)", re.IGNORECASE)
+
+
+def mathjax_folder() -> Path:
+    """Where sphinx-mathjax-offline keeps MathJax. Its package name holds hyphens, so it cannot be imported by name."""
+    spec = importlib.util.find_spec("sphinx-mathjax-offline")
+    if spec is None or spec.origin is None:
+        raise ImportError("MathJax's files are missing; install sphinx-mathjax-offline (it is in the extra 'book')")
+    return Path(spec.origin).parent / "static" / "mathjax"
+
+
+def copy_mathjax(app, exception) -> None:
+    if exception is not None or app.builder.format != "html":
+        return
+    source, target = mathjax_folder(), Path(app.outdir) / "_static" / "mathjax"
+    for file in source.rglob("*"):
+        if file.is_file() and KEEP.fullmatch(file.relative_to(source).as_posix()):
+            copy = target / file.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+
+
+def clean_raw_html(_app, doctree, docname) -> None:
+    """Drop the icon font, mark frames; warn about (so, with ``-W``, stop at) every other outside resource."""
+    for node in doctree.findall(nodes.raw):
+        if "html" not in node.get("format", "").split():
+            continue
+        text = FRAME.sub('<img role="presentation" alt=""', ICON_FONT.sub("", node.astext()))
+        for address in OUTSIDE.findall(text):
+            logger.warning("an output loads %s: the book must load nothing from outside", address, location=docname)
+        if text != node.astext():
+            node.children = [nodes.Text(text)]
+            node.rawsource = text
+
+
+def offer_notebook(app, pagename, _templatename, context, doctree) -> None:
+    """Give the download button the executed notebook, which myst-nb leaves beside the output folder."""
+    executed = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    if doctree is None or not executed.is_file() or not str(context.get("sourcename", "")).endswith(".md"):
+        return
+    target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(executed, target)
+    context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def setup(app) -> dict:
+    app.connect("doctree-resolved", clean_raw_html)
+    app.connect("html-page-context", offer_notebook, priority=400)  # before the theme draws its buttons
+    app.connect("build-finished", copy_mathjax)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

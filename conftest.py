@@ -1,0 +1,31 @@
+"""What every test runs with: quiet figures, strict shapes, kept compilations, pages as tests."""
+
+import contextlib
+import os
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+from hypothesis import settings
+
+from tools.pages import compiled_functions, prepare_environment
+
+prepare_environment()  # before JAX is imported, which reads it once
+
+import jax
+
+pytest_plugins = ["pytester", "tests.notebooks.cells"]
+
+# The same key gives the same result: properties are tried on the same examples in every run. Compiling may take its time.
+settings.register_profile("course", deadline=None, derandomize=True, database=None)
+settings.load_profile("course")
+
+_kept = contextlib.ExitStack()
+
+
+def pytest_configure(config):
+    jax.config.update("jax_compilation_cache_dir", str(_kept.enter_context(compiled_functions())))
+    jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+def pytest_unconfigure(config):
+    _kept.close()

@@ -1,0 +1,14 @@
+"""Deciding with Approximations: the companion package of the course.
+
+A posterior is only worth what you decide with it. The modules are named after the chapters that teach them:
+
+- `decisions`: losses, Bayes rules, risks
+- `models`: what we want to know
+- `data`: the data sets of the course
+- `plots`: the figures' style and the drawings that pages share
+- `checks`: what the exercises call to test an answer
+
+Import the module that you want, for example ``from course_pkg import decisions``.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,114 @@
+"""Checks on arguments, made once at the public boundary.
+
+Each function returns its argument ready for use, or raises a `ValueError` that names the argument, its value and the mend. Values that
+JAX is tracing have no numbers yet, so only their shapes are looked at.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def traced(x) -> bool:
+    """Whether `x` is an abstract value inside a JAX transformation."""
+    return isinstance(x, jax.core.Tracer)
+
+
+def numbers(name: str, x, *, ndim: int | None = None, at_least: int = 0):
+    """`x` as an array of finite real numbers, not empty, of `ndim` dimensions (or at least `at_least`)."""
+    x = x if traced(x) else _as_array(name, x)
+    if ndim is not None and x.ndim != ndim:
+        raise ValueError(f"{name} has shape {x.shape}; give an array of {ndim} dimension(s)")
+    if x.ndim < at_least:
+        raise ValueError(f"{name} has shape {x.shape}; give an array of at least {at_least} dimension(s)")
+    if x.size == 0:
+        raise ValueError(f"{name} is empty (shape {x.shape}); give at least one value")
+    if not traced(x) and jnp.issubdtype(x.dtype, jnp.floating) and not bool(_all_finite(x)):
+        raise ValueError(f"{name} holds {_first_bad(x)}; remove or replace what is not a finite number")
+    return x
+
+
+def _as_array(name: str, x):
+    try:
+        given = np.asarray(x) if not isinstance(x, jax.Array) else x
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"{name} is no regular array of numbers ({problem}); give one number for each place") from None
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"{name} has type {given.dtype}; give real numbers")
+    with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is then named
+        return jnp.asarray(given)
+
+
+@jax.jit
+def _all_finite(x):
+    return jnp.isfinite(x).all()
+
+
+def _first_bad(x) -> str:
+    values = np.asarray(x).ravel()
+    place = int(np.flatnonzero(~np.isfinite(values))[0])
+    return f"{values[place]} at position {place}"
+
+
+def number(name: str, x) -> float:
+    """`x` as one finite real number, a plain one: JAX gives it the precision of what it meets."""
+    given = np.asarray(x)
+    if given.ndim or given.dtype.kind not in "biuf":
+        raise ValueError(f"{name} is {x!r}; give one real number")
+    if not np.isfinite(given):
+        raise ValueError(f"{name} is {given}; give a finite number")
+    return float(given)
+
+
+def positive(name: str, x) -> float:
+    """`x` as one number above zero."""
+    x = number(name, x)
+    if x <= 0:
+        raise ValueError(f"{name} is {x:g}; give something above 0")
+    return x
+
+
+def nonnegative(name: str, x):
+    """`x` as numbers not below zero."""
+    x = numbers(name, x)
+    if not traced(x) and not bool((x >= 0).all()):
+        raise ValueError(f"{name} holds {float(x.min()):g}; give nothing below 0")
+    return x
+
+
+def proportion(name: str, x) -> float:
+    """`x` as one number strictly between 0 and 1."""
+    x = number(name, x)
+    if not 0 < x < 1:
+        raise ValueError(f"{name} is {x:g}; give a number strictly between 0 and 1")
+    return x
+
+
+def count(name: str, x, least: int = 1) -> int:
+    """`x` as a whole number, `least` or more."""
+    if isinstance(x, bool) or not float(x).is_integer() or x < least:
+        raise ValueError(f"{name} is {x}; give a whole number, {least} or more")
+    return int(x)
+
+
+def weights(name: str, w, shape: tuple[int, ...]):
+    """`w` divided by its sum over the last axis, after a check that it fits draws of shape `shape`."""
+    w = nonnegative(name, w)
+    if w.ndim == 0 or w.shape[-1] != shape[-1] or w.shape not in (shape, shape[-1:]):
+        raise ValueError(f"{name} has shape {w.shape}; give {shape} or {shape[-1:]}, one weight for each draw")
+    total = w.sum(axis=-1, keepdims=True)
+    if not traced(w) and not bool((total > 0).all()):
+        raise ValueError(f"{name} sums to 0; give at least one draw a weight above 0")
+    return w / total
+
+
+def batch(name: str, h, shape: tuple[int, ...]):
+    """`h` as finite numbers of the batch shape `shape`, or one that broadcasts to it."""
+    h = numbers(name, h)
+    try:
+        fits = np.broadcast_shapes(h.shape, shape) == shape or shape == ()
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"{name} has shape {h.shape}; give shape {shape}, one decision for each row of draws")
+    return h

@@ -1,0 +1,104 @@
+"""What the exercises call: ``check`` judges an answer, ``hint`` helps, ``tasks`` lists what there is.
+
+A verdict is immediate, needs no network and keeps nothing between calls: the same answer gets the same verdict. Where the
+answer is random, it is judged by its Monte Carlo error. An answer that does not pass raises :class:`NotYet`, which a notebook
+shows as one line, and which a grader or a test sees as a failure.
+"""
+
+import difflib
+from typing import Any
+
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict
+from course_pkg.checks.decisions import TASKS as _DECISIONS
+
+__all__ = ["TASKS", "Mistake", "NotYet", "Task", "Trouble", "Verdict", "check", "hint", "judge", "tasks"]
+
+TASKS: dict[str, Task] = {task.name: task for task in _DECISIONS}
+_STAGES = ("the idea", "the equation", "the first line")
+
+
+class NotYet(Exception):  # noqa: N818  (a verdict, not a malfunction)
+    """An answer that does not pass yet. A notebook shows its message and no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Not yet. {self}" if not str(self).startswith("Not ") else str(self)]
+
+
+def _find(name: str) -> Task:
+    if name in TASKS:
+        return TASKS[name]
+    near = difflib.get_close_matches(str(name), TASKS, n=1, cutoff=0.0)
+    raise ValueError(f"there is no task named {name!r}; did you mean {near[0]!r}? tasks() lists them all")
+
+
+def judge(name: str, answer: Any, seed: int = 0) -> Verdict:
+    """The verdict on an answer as a value, for those who want to look at it rather than be stopped by it.
+
+    Args:
+        name: a task's name, such as ``"decisions/ridge"``.
+        answer: the function that was to be written.
+        seed: draws the inputs on which the answer is tried.
+
+    Raises:
+        ValueError: if no task has this name.
+
+    Example:
+        >>> judge("decisions/classification/threshold", lambda alpha, beta: 0.5).passed
+        False
+    """
+    try:
+        return _find(name).verdict(answer, seed)
+    except Trouble as trouble:
+        return Verdict(False, str(trouble))
+
+
+def check(name: str, answer: Any, seed: int = 0) -> None:
+    """Print the verdict on an answer.
+
+    Args:
+        name: a task's name, such as ``"decisions/ridge"``.
+        answer: the function that was to be written.
+        seed: draws the inputs on which the answer is tried.
+
+    Raises:
+        NotYet: if the answer does not pass; the message says what to look at.
+        ValueError: if no task has this name.
+
+    Example:
+        >>> check("decisions/classification/threshold", lambda alpha, beta: 0.5)
+        Traceback (most recent call last):
+        ...
+        course_pkg.checks.NotYet: ...
+    """
+    verdict = judge(name, answer, seed)
+    if not verdict.passed:
+        raise NotYet(verdict.message)
+    print(verdict.message)
+
+
+def hint(name: str, level: int = 1) -> None:
+    """Print a hint: level 1 is the idea, 2 the equation, 3 the first line of code.
+
+    Raises:
+        ValueError: if no task has this name, or ``level`` is not 1, 2 or 3.
+
+    Example:
+        >>> hint("decisions/classification/threshold")
+        Hint 1 of 3, the idea: ...
+    """
+    task = _find(name)
+    if level not in (1, 2, 3):
+        raise ValueError(f"level is {level!r}; a hint has level 1, 2 or 3")
+    print(f"Hint {level} of 3, {_STAGES[level - 1]}: {task.hints[level - 1]}")
+
+
+def tasks() -> None:
+    """List every task's name, stars and minutes.
+
+    Example:
+        >>> tasks()
+        decisions/...
+    """
+    width = max(map(len, TASKS))
+    for task in TASKS.values():
+        print(f"{task.name:<{width}}  {'*' * task.stars:<3}  {task.minutes:>2} min  {task.title}")

@@ -1,0 +1,169 @@
+"""How an answer is judged.
+
+A student hands over a function. It is called on fresh inputs and compared with a reference that was found by another road
+than the one the exercise teaches. If it disagrees, it is compared with the answers that others have given before: a mistake
+that is known by name is named, and nothing else is said about the right answer.
+"""
+
+import copy
+import linecache
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+# A random answer that is right is turned away once in 10,000 verdicts on fresh keys (the key of a verdict is fixed).
+FALSE_ALARM = 1e-4
+
+
+class Verdict(NamedTuple):
+    """What is said about an answer: ``message`` is for the student, and never contains the answer."""
+
+    passed: bool
+    message: str
+
+
+class Mistake(NamedTuple):
+    """A wrong answer that is known by name, and the words that help its author on."""
+
+    answer: Callable[..., Any]
+    words: str
+
+
+class Task(NamedTuple):
+    """One function to write: ``verdict(answer, seed)`` judges it on inputs drawn with ``seed``."""
+
+    name: str
+    title: str
+    stars: int
+    minutes: int
+    stub: Callable[..., Any]
+    hints: tuple[str, str, str]
+    mistakes: dict[str, Mistake]
+    verdict: Callable[[Any, int], Verdict]
+
+
+class Trouble(Exception):  # noqa: N818  (not an error of ours: it carries a verdict out of nested calls)
+    """An answer that could not be compared; the text is the verdict's message."""
+
+
+NOT_WRITTEN = "Not written yet. Ask for a hint when you want one."
+
+
+def call(answer: Any, *args: Any) -> Any:
+    """Call a student's function on copies of ``args``; whatever goes wrong becomes a :class:`Trouble` with calm words."""
+    if not callable(answer):
+        raise Trouble(f"Hand over the function itself, without brackets after its name; this is a {type(answer).__name__}.")
+    try:
+        got = answer(*copy.deepcopy(args))
+    except NotImplementedError:
+        raise Trouble(NOT_WRITTEN) from None
+    except Exception as error:
+        raise Trouble(f"Your function raised {type(error).__name__}: {error}{_where(answer, error)}.") from error
+    if got is None:
+        raise Trouble("Your function returned nothing. Does its last line start with `return`?")
+    return got
+
+
+def _where(answer: Any, error: Exception) -> str:
+    """The line of the student's own code at which ``error`` arose, if it arose there."""
+    file = getattr(getattr(answer, "__code__", None), "co_filename", None)
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    if not frames:
+        return ""
+    line = frames[-1].lineno or 0
+    source = linecache.getline(frames[-1].filename, line).strip()
+    return f" (line {line} of its cell: `{source}`)" if source else f" (line {line} of its cell)"
+
+
+def numbers(got: Any) -> tuple[np.ndarray, ...]:
+    """An answer as a tuple of float arrays: one number, an array, or a tuple of them."""
+    parts = got if isinstance(got, tuple) else (got,)
+    try:
+        return tuple(np.asarray(part, dtype=float) for part in parts)
+    except (TypeError, ValueError):
+        raise Trouble(f"Your function returned a {type(got).__name__} that cannot be read as numbers.") from None
+
+
+def agree(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...], rtol: float) -> bool:
+    """Same shapes, and equal up to ``rtol`` of the largest finite number in ``other``."""
+    sizes = [np.abs(part[np.isfinite(part)]).max(initial=0.0) for part in other]
+    return len(one) == len(other) and all(
+        a.shape == b.shape and np.allclose(a, b, rtol=0.0, atol=rtol * max(sizes)) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _shape_words(got: tuple[np.ndarray, ...], want: tuple[np.ndarray, ...]) -> str | None:
+    if len(got) != len(want):
+        return f"Expected {_count(len(want))}; your function returned {_count(len(got))}."
+    for place, (a, b) in enumerate(zip(got, want, strict=True), start=1):
+        if a.shape != b.shape:
+            part = f"part {place} of " if len(want) > 1 else ""
+            return f"Expected {part}your answer to have shape {b.shape}; it has shape {a.shape}."
+        if not np.all(np.isfinite(a)) and np.all(np.isfinite(b)):
+            return "Your answer contains a number that is not finite. Where could a logarithm, a power or a ratio run away?"
+    return None
+
+
+def _count(values: int) -> str:
+    return "one value" if values == 1 else f"a tuple of {values} values"
+
+
+def judge(
+    answer: Any,
+    cases: Sequence[tuple[Any, ...]],
+    reference: Callable[..., Any],
+    mistakes: dict[str, Mistake],
+    *,
+    right: str,
+    nudge: str,
+    rtol: float = 1e-4,
+) -> Verdict:
+    """Judge a function whose answer is not random: call it on every case and compare with ``reference``.
+
+    A mistake is named only if the answer agrees with it on all cases. ``nudge`` is said when the answer is wrong in a way
+    of its own; it describes a small case that can be worked out by hand.
+    """
+    try:
+        got = [numbers(call(answer, *case)) for case in cases]
+    except Trouble as trouble:
+        return Verdict(False, str(trouble))
+    want = [numbers(reference(*case)) for case in cases]
+    if all(agree(a, b, rtol) for a, b in zip(got, want, strict=True)):
+        return Verdict(True, right)
+    for wrong, words in mistakes.values():
+        if all(agree(a, numbers(wrong(*case)), rtol) for a, case in zip(got, cases, strict=True)):
+            return Verdict(False, words)
+    for a, b in zip(got, want, strict=True):
+        if words_on_shape := _shape_words(a, b):
+            return Verdict(False, words_on_shape)
+    return Verdict(False, nudge)
+
+
+def bound(tests: int = 1) -> float:
+    """How many standard errors a right answer may be off, if ``tests`` comparisons share one false-alarm rate."""
+    return float(norm.isf(FALSE_ALARM / tests / 2))
+
+
+def judge_random(
+    got: float,
+    standard_error: float,
+    truth: float,
+    known: dict[str, tuple[float, str]],
+    *,
+    right: str,
+    nudge: str,
+    tests: int = 1,
+) -> Verdict:
+    """Judge a Monte Carlo answer by |error| / standard error; ``known`` maps a mistake's name to what it tends to, and words."""
+    if not np.isfinite(got):
+        return Verdict(False, "Your answer is not a finite number.")
+    if abs(got - truth) <= bound(tests) * standard_error:
+        return Verdict(True, right)
+    # the nearest known mistake, if it is within its own Monte Carlo error (the mistake was simulated, too: hence the root of 2)
+    for value, words in sorted(known.values(), key=lambda item: abs(item[0] - got)):
+        if abs(got - value) <= bound(tests) * np.sqrt(2) * standard_error:
+            return Verdict(False, words)
+    return Verdict(False, f"{nudge} Yours is {abs(got - truth) / standard_error:.0f} standard errors away from what it estimates.")

@@ -1,0 +1,53 @@
+"""Chapter 1: losses, Bayes rules and risks.
+
+Read `losses` first (what a decision costs), then `rules` (the decision that costs least in expectation), then `risk` (how much that is).
+"""
+
+from course_pkg.decisions.losses import (
+    Loss,
+    absolute,
+    cost_matrix,
+    exponential_utility,
+    imbalanced,
+    linex,
+    quantile,
+    shifted_utility,
+    squared,
+    tilted,
+    zero_one,
+)
+from course_pkg.decisions.risk import (
+    Estimate,
+    effective_sample_size,
+    empirical_risk,
+    gain,
+    normalised_weights,
+    p_risk,
+    risk,
+    risk_reduction,
+)
+from course_pkg.decisions.rules import bayes_action, bayes_decision
+
+__all__ = [
+    "Estimate",
+    "Loss",
+    "absolute",
+    "bayes_action",
+    "bayes_decision",
+    "cost_matrix",
+    "effective_sample_size",
+    "empirical_risk",
+    "exponential_utility",
+    "gain",
+    "imbalanced",
+    "linex",
+    "normalised_weights",
+    "p_risk",
+    "quantile",
+    "risk",
+    "risk_reduction",
+    "shifted_utility",
+    "squared",
+    "tilted",
+    "zero_one",
+]

@@ -1,0 +1,234 @@
+r"""One optimisation loop for the whole course.
+
+`fit` climbs an objective with any `Estimator` and any optimiser of optax. The steps run in compiled blocks. The noise of a block is drawn
+at once, from keys that depend on the number of the step alone, so that neither the length of a block nor the progress bar changes a digit
+of the result. Inside, the parameters are one flat array; estimators and readers see their own structure.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.flatten_util import ravel_pytree
+from jaxtyping import PRNGKeyArray
+from tqdm import tqdm
+
+from course_pkg import _guard
+from course_pkg.gradients import Estimator
+
+BLOCK = 1000  # steps in a compiled call
+NOISE = 2**22  # numbers of noise held at once, at most
+
+
+class Fit(NamedTuple):
+    """Where a run ended, and how it got there."""
+
+    lam: Any  # the last parameters
+    objective: np.ndarray  # (steps,) the estimate of the objective at each step
+    recorded: Any  # what `record` returned, with a leading axis of steps; None without it
+    average: Any  # mean of the parameters over the last part of the run; None where none was asked for
+    converged: bool  # whether the stopping rule ended the run
+    state: Any  # of the estimator
+
+
+class NotFiniteError(FloatingPointError):
+    """A gradient was NaN or infinite. ``fit`` holds the run up to the last good step, ``step`` and ``parameter`` say where."""
+
+    def __init__(self, message: str, fit: Fit, step: int, parameter: str):
+        super().__init__(message)
+        self.fit, self.step, self.parameter = fit, step, parameter
+
+
+def fit(
+    key: PRNGKeyArray,
+    estimator: Estimator,
+    optimizer: optax.GradientTransformation,
+    lam,
+    data,
+    steps: int,
+    *,
+    record: Callable | None = None,
+    average: float = 0.0,
+    tolerance: float | None = None,
+    window: int = BLOCK,
+    progress: bool = True,
+) -> Fit:
+    r"""Maximise an objective by ``steps`` stochastic gradient steps from ``lam``.
+
+    Args:
+        key: random key; the same key gives the same run.
+        estimator: gradient of the objective to climb.
+        optimizer: any optimiser of optax, written for descent as usual; it is handed the negative gradient.
+        lam: starting point, a pytree of arrays.
+        data: what the estimator wants; an argument of the compiled step, so that new data of the same shape compile nothing.
+        steps: how many, at least 1.
+        record: function of ``lam`` whose value is kept at every step.
+        average: share of the run, from its end, over which the parameters are averaged (Polyak and Ruppert); 0 for none.
+        tolerance: stop when the mean objective over a window has changed by less than this share of its value.
+        window: steps in a window of the stopping rule.
+        progress: whether to show a bar.
+
+    Returns:
+        `Fit`.
+
+    Raises:
+        NotFiniteError: at the first gradient that is not finite; it carries the run up to there.
+        ValueError: if a count or share is out of range, or ``lam`` holds no number or one that is not finite.
+
+    Example:
+        >>> from course_pkg import families, gradients, models
+        >>> data = models.Rows(jnp.ones((20, 1)), jnp.full(20, 3.0))
+        >>> family = families.mean_field_normal()
+        >>> model = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0)
+        >>> estimator = gradients.path_derivative(model, family, samples=5)
+        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), family.init(1), data, 500, progress=False)
+        >>> exact = models.regression_posterior(data, 1.0, 10.0)
+        >>> bool(abs(run.lam.mu[0] - exact.mean[0]) < 0.02)
+        True
+
+    Source: thesis, Algorithm 2; slides, stochastic gradient ascent.
+    """
+    steps, window = _guard.count("steps", steps), _guard.count("window", window)
+    if not 0 <= average <= 1:
+        raise ValueError(f"average is {average}; give a share of the run, between 0 and 1")
+    tolerance = None if tolerance is None else _guard.positive("tolerance", tolerance)
+    lam = jax.tree.map(lambda a: _guard.numbers("lam", a).astype(jnp.result_type(float)), lam)
+    flat, unravel = ravel_pytree(lam)
+    init_key, key = jax.random.split(key)
+    carry = Carry(flat, optimizer.init(flat), estimator.init(init_key, lam, data), jnp.zeros_like(flat))
+    run = partial(_block, estimator, optimizer, record, _structure(lam))
+
+    length = window if tolerance else _block_length(estimator, key, lam, data, steps, progress)
+    first_averaged = steps - int(np.ceil(average * steps))
+    objective, recorded, converged, done = [], [], False, 0
+    with tqdm(total=steps, disable=not progress, unit="step", unit_scale=True) as bar:
+        while done < steps and not converged:
+            count = min(length, steps - done)
+            last_good = carry
+            carry, (values, stats) = run(count, average > 0, key, done, first_averaged, carry, data)
+            objective.append(values)
+            recorded.append(stats)
+            done += count
+            if not bool(jnp.isfinite(carry.flat).all()):
+                _raise_not_finite(run, key, done - count, count, first_averaged, last_good, data, unravel, objective, recorded, average)
+            converged = tolerance is not None and len(objective) > 1 and _settled(objective, tolerance)
+            bar.update(count)
+    return _finish(carry, unravel, objective, recorded, converged, average, done - first_averaged)
+
+
+class Carry(NamedTuple):
+    """What one step hands to the next."""
+
+    flat: Any  # the parameters
+    optimizer: Any
+    estimator: Any
+    total: Any  # sum of the parameters over the averaged part
+
+
+def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Callable:
+    r"""The schedule :math:`\rho_t = \rho\,(1 + t/\tau)^{-\kappa}`: steps that shrink, but not too fast.
+
+    With :math:`1/2 < \kappa \le 1` the rates sum to infinity and their squares do not, so that the climb neither stops short nor
+    rattles for ever.
+
+    Args:
+        rate: first rate, above 0.
+        power: :math:`\kappa`, above 1/2 and at most 1.
+        delay: :math:`\tau`, steps before the decay sets in, above 0.
+
+    Raises:
+        ValueError: if a number is out of its range.
+
+    Example:
+        >>> schedule = robbins_monro(0.5, power=1.0)
+        >>> float(schedule(0)), float(schedule(4))
+        (0.5, 0.1)
+
+    Source: slides, Robbins and Monro's conditions; thesis, section 2.3.
+    """
+    rate, delay = _guard.positive("rate", rate), _guard.positive("delay", delay)
+    if not 0.5 < power <= 1:
+        raise ValueError(f"power is {power}; give more than 1/2 (or the noise stays) and at most 1 (or the climb stops short)")
+
+    def schedule(step):
+        return rate * (1 + step / delay) ** -power
+
+    return schedule
+
+
+def _structure(lam):
+    leaves, tree = jax.tree.flatten(lam)
+    return tree, tuple(leaf.shape for leaf in leaves)
+
+
+def _unravel(structure, flat):
+    tree, shapes = structure
+    sizes = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    parts = jnp.split(flat, sizes)
+    return jax.tree.unflatten(tree, [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)])
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2, 3, 4, 5))
+def _block(estimator, optimizer, record, structure, count, averaging, key, start, first_averaged, carry, data):
+    unravel = partial(_unravel, structure)
+
+    def step(carry, numbered_noise):
+        number, noise = numbered_noise
+        lam = unravel(carry.flat)
+        estimate, state = estimator.estimate(noise, lam, carry.estimator, data)
+        ascent = jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(estimate.gradient)])
+        updates, opt_state = optimizer.update(-ascent, carry.optimizer, carry.flat)
+        flat = optax.apply_updates(carry.flat, updates)
+        total = jnp.where(number >= first_averaged, carry.total + flat, carry.total) if averaging else carry.total
+        kept = None if record is None else record(lam)
+        return Carry(flat, opt_state, state, total), (estimate.value, kept)
+
+    numbers = start + jnp.arange(count)
+    lam = unravel(carry.flat)
+    noise = jax.vmap(lambda n: estimator.draw(jax.random.fold_in(key, n), lam, data))(numbers)
+    return jax.lax.scan(step, carry, (numbers, noise))
+
+
+def _block_length(estimator, key, lam, data, steps, progress) -> int:
+    noise = jax.eval_shape(estimator.draw, key, lam, data)
+    size = sum(int(np.prod(leaf.shape)) for leaf in jax.tree.leaves(noise))
+    length = min(BLOCK, max(1, NOISE // max(size, 1)), steps)
+    return min(length, max(1, steps // 50)) if progress else length
+
+
+def _settled(objective, tolerance) -> bool:
+    before, now = float(objective[-2].mean()), float(objective[-1].mean())
+    return abs(now - before) <= tolerance * abs(before)
+
+
+def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unravel, objective, recorded, average):
+    """Walk through the block again, step by step, to the first gradient that is not finite."""
+    del objective[-1], recorded[-1]
+    for number in range(start, start + count):
+        after, (values, stats) = run(1, average > 0, key, number, first_averaged, carry, data)
+        if not bool(jnp.isfinite(after.flat).all()):
+            bad = jax.tree_util.tree_leaves_with_path(jax.tree.map(lambda a: bool(~jnp.isfinite(a).all()), unravel(after.flat)))
+            name = next(jax.tree_util.keystr(path) for path, is_bad in bad if is_bad).lstrip(".")
+            break
+        carry = after
+        objective.append(values)
+        recorded.append(stats)
+    result = _finish(carry, unravel, objective, recorded, False, average, number - first_averaged)
+    raise NotFiniteError(
+        f"the gradient of {name} at step {number} is not finite; lower the rate, look at the model there, or start elsewhere "
+        "(the run up to the last good step is in the error's fit)",
+        result,
+        number,
+        name,
+    )
+
+
+def _finish(carry, unravel, objective, recorded, converged, average, averaged) -> Fit:
+    values = np.concatenate([np.asarray(v) for v in objective]) if objective else np.zeros(0)
+    stats = jax.tree.map(lambda *parts: np.concatenate(parts), *recorded) if recorded else None
+    mean = unravel(carry.total / max(averaged, 1)) if average > 0 else None
+    return Fit(unravel(carry.flat), values, stats, mean, converged, carry.estimator)

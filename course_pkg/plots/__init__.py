@@ -1,0 +1,54 @@
+"""The figures' style, and the drawings that pages share.
+
+Pages call `use_style()` once. Drawings of one chapter live in a module named after it, and return the figure.
+"""
+
+import matplotlib.pyplot as plt
+from cycler import cycler
+
+# Okabe and Ito's colours: told apart by readers with any colour vision, and in grey
+BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, BLACK = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#D55E00",
+    "#56B4E9",
+    "#F0E442",
+    "#222222",
+)
+
+
+def use_style():
+    """Set matplotlib's defaults to the course's."""
+    plt.rcParams.update(
+        {
+            "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, SKY]),
+            "axes.spines.right": False,
+            "axes.spines.top": False,
+            "axes.titlesize": "medium",
+            "axes.titlelocation": "left",
+            "figure.constrained_layout.use": True,
+            "figure.dpi": 110,
+            "figure.facecolor": "white",
+            "figure.figsize": (6.4, 3.4),
+            "font.size": 10,
+            "legend.frameon": False,
+            "lines.linewidth": 1.8,
+            "savefig.facecolor": "white",
+        }
+    )
+
+
+def shade(ax, x, density, *, color=BLUE, label=None):
+    """Draw a density as a line over its shade."""
+    ax.plot(x, density, color=color, label=label)
+    ax.fill_between(x, density, color=color, alpha=0.15, linewidth=0)
+    ax.set_ylim(bottom=0)
+
+
+def mark(ax, x, text, *, color=BLACK, height=0.95):
+    """Draw an upright line at a decision and write its name beside it."""
+    ax.axvline(x, color=color, linestyle="--", linewidth=1.2)
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "xytext": (4, 0)}
+    ax.annotate(text, (x, height), color=color, va="top", **place)

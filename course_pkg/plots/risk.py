@@ -1,0 +1,100 @@
+"""Drawings of the page "Risk": pure functions of what they show, each returning its figure."""
+
+import matplotlib.pyplot as plt
+
+from course_pkg import plots
+
+
+def overfit(t, y, fine, fits, sizes, seen, fresh):
+    """Left: data and fitted curves. Right: empirical risk and risk on fresh data against the number of coefficients.
+
+    Args:
+        t: shape ``(n,)``, where the data were taken.
+        y: shape ``(n,)``.
+        fine: shape ``(k,)``, a fine axis.
+        fits: for each name, shape ``(k,)``, a curve.
+        sizes: shape ``(p,)``, numbers of coefficients.
+        seen: shape ``(p,)``, expected empirical risk.
+        fresh: shape ``(p,)``, expected risk on fresh data.
+    """
+    fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.4))
+    left.plot(t, y, "o", color=plots.BLACK, markersize=5)
+    for (name, curve), color, style in zip(fits.items(), (plots.RED, plots.BLUE), ("-", "--"), strict=True):
+        left.plot(fine, curve, color=color, linestyle=style, label=name)
+    room = 0.6 * (y.max() - y.min())
+    left.set(xlabel="$t$", ylabel="$y$", ylim=(y.min() - room, y.max() + room), title="Two curves, one data set")
+    left.legend(loc="upper left", fontsize="small")
+    right.plot(sizes, seen, color=plots.GREEN, marker="o", markersize=3.5, label="on the data that chose it")
+    right.plot(sizes, fresh, color=plots.RED, marker="s", markersize=3.5, label="on fresh data")
+    right.set(xlabel="coefficients", ylabel="expected squared loss", title="Empirical risk flatters")
+    right.set_ylim(bottom=0)
+    right.legend(loc="upper right", fontsize="small")
+    return fig
+
+
+def frequentist(theta, prior, curves):
+    """Frequentist risks of several rules against the truth, over the shade of a prior.
+
+    Args:
+        theta: shape ``(n,)``, the axis.
+        prior: shape ``(n,)``, a density, drawn without a scale.
+        curves: for each rule's name, shape ``(n,)``, its risk.
+    """
+    fig, ax = plt.subplots()
+    top = 2.2
+    ax.fill_between(theta, 0.8 * top * prior / prior.max(), color=plots.BLACK, alpha=0.08, linewidth=0, label="prior (no scale)")
+    for (name, curve), color, style in zip(curves.items(), (plots.ORANGE, plots.BLUE, plots.GREEN), ("-", "--", "-."), strict=True):
+        ax.plot(theta, curve, color=color, linestyle=style, label=name)
+    ax.set(xlabel=r"truth $\theta$", ylabel="frequentist risk", ylim=(0, top))
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize="small")
+    return fig
+
+
+def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
+    """Left: a posterior margin and its approximation. Right: the two risks of each decision, with their minima.
+
+    Args:
+        theta: shape ``(n,)``, the axis on the left.
+        p: shape ``(n,)``, posterior density.
+        q: shape ``(n,)``, density of the approximation.
+        grid: shape ``(k,)``, decisions.
+        p_risk: shape ``(k,)``.
+        q_risk: shape ``(k,)``.
+        h_p: the best decision under ``p``.
+        h_q: the best decision under ``q``.
+    """
+    fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.3))
+    plots.shade(left, theta, p, color=plots.BLUE, label="posterior p")
+    plots.shade(left, theta, q, color=plots.ORANGE, label="approximation q")
+    left.set(xlabel=r"$\theta_1$", ylabel="density", ylim=(0, 1.1 * max(p.max(), q.max())), title="Same centre, too narrow")
+    left.legend(loc="upper left", fontsize="small")
+    right.plot(grid, p_risk, color=plots.BLUE, label="p-risk")
+    right.plot(grid, q_risk, color=plots.ORANGE, linestyle="--", label="q-risk")
+    plots.mark(right, h_p, "$h_p$", color=plots.BLUE, height=0.12)
+    plots.mark(right, h_q, "$h_q$", color=plots.ORANGE, height=0.12)
+    right.set(xlabel="decision $h$", ylabel="risk (tilted loss)", title="Another valley")
+    right.set_ylim(bottom=0)
+    right.legend(loc="lower left", fontsize="small")
+    return fig
+
+
+def coverage(rhos, narrow, wide, edge, level):
+    """How often an interval of two standard errors holds the true risk, against the correlation that q ignores.
+
+    Args:
+        rhos: shape ``(k,)``.
+        narrow: shape ``(k,)``, shares for the mean-field approximation.
+        wide: shape ``(k,)``, shares for the widened one.
+        edge: correlation above which the weights of the first have infinite variance.
+        level: the share that is promised.
+    """
+    fig, ax = plt.subplots()
+    ax.axvspan(edge, rhos[-1], color=plots.RED, alpha=0.08, linewidth=0)
+    ax.annotate("infinite variance", (edge, 0.05), xytext=(5, 0), textcoords="offset points", color=plots.RED)
+    ax.axhline(level, color=plots.BLACK, linestyle=":", linewidth=1.2)
+    ax.annotate("promised", (rhos[0], level), xytext=(0, 4), textcoords="offset points")
+    ax.plot(rhos, wide, color=plots.BLUE, marker="s", markersize=4, label="q widened")
+    ax.plot(rhos, narrow, color=plots.RED, marker="o", markersize=4, label="q as fitted")
+    ax.set(xlabel=r"correlation $\rho$ that q ignores", ylabel="share of intervals that hold", ylim=(0, 1.05))
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 0.2))
+    return fig

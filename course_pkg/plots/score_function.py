@@ -1,0 +1,72 @@
+"""Drawings of the page on the score function. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY
+
+CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 100)), np.sin(np.linspace(0, 2 * np.pi, 100))])
+
+
+def _ellipse(ax, mean, covariance, colour, style):
+    for radius in (1.0, 2.0):
+        edge = np.asarray(mean)[:, None] + radius * np.linalg.cholesky(covariance) @ CIRCLE
+        ax.plot(*edge, color=colour, linestyle=style, linewidth=1)
+
+
+def arrows(samples, exact, q, posterior, *, shrink=0.05):
+    """Terms of score-function estimates, one panel for each: ``samples`` maps a title to (draws (M, 2), terms (M, 2)).
+
+    ``exact`` is the true gradient, ``q`` and ``posterior`` are (mean, covariance). Each panel's mean arrow starts at the mode of q and is
+    drawn ten times as long as the terms are.
+    """
+    rows = -(-len(samples) // 2)
+    fig, axes = plt.subplots(rows, 2, sharex=True, sharey=True, figsize=(6.4, 3.0 * rows))
+    for ax, (title, (at, term)) in zip(axes.flat, samples.items(), strict=False):
+        _ellipse(ax, *q, BLUE, "-")
+        _ellipse(ax, *posterior, GREEN, "--")
+        kind = {"angles": "xy", "scale_units": "xy", "scale": 1}
+        ax.quiver(*at.T, *(shrink * term).T, color=ORANGE, width=0.008, **kind)
+        ax.plot(*at.T, ".", color=BLACK, markersize=4)
+        ax.quiver(*q[0], *(shrink * exact * 10), color=BLACK, width=0.012, **kind)
+        ax.quiver(*q[0], *(shrink * term.mean(axis=0) * 10), color=RED, width=0.012, **kind)
+        ax.set(title=title, xlim=(-3.5, 3.5), ylim=(-3.5, 4.5))
+    for ax in axes.flat[len(samples) :]:
+        ax.axis("off")
+        names = ("q", "posterior", "one draw's term", "their mean, times 10", "exact gradient, times 10")
+        handles = [
+            plt.Line2D([], [], color=c, linestyle=s)
+            for c, s in ((BLUE, "-"), (GREEN, "--"), (ORANGE, "-"), (RED, "-"), (BLACK, "-"))
+        ]
+        ax.legend(handles, names, loc="center")
+    for ax in axes[-1]:
+        ax.set_xlabel("intercept")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("slope")
+    axes[-2, -1].tick_params(labelbottom=True)
+    return fig
+
+
+def parabola(offsets, variance, marks):
+    """Variance of one term against the constant added to log p: ``marks`` maps a label to (offset, variance)."""
+    fig, ax = plt.subplots()
+    ax.plot(offsets, variance, color=BLUE)
+    for (name, (at, value)), colour, shape in zip(marks.items(), (BLACK, RED, GREEN), ("o", "X", "D"), strict=True):
+        ax.plot(at, value, shape, color=colour, markersize=8, linestyle="none", label=name)
+    ax.set(xlabel="constant added to log p", ylabel="variance of one term", ylim=(0, None))
+    ax.legend()
+    return fig
+
+
+def climbs(runs, best):
+    """Excess risk of the decision along climbs: ``runs`` maps a label to an array (runs, steps)."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    for (name, values), colour, style in zip(runs.items(), (ORANGE, BLUE, SKY), ("-", "--", "-."), strict=True):
+        low, mid, high = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
+        share = np.arange(1, len(mid) + 1) / len(mid)
+        ax.fill_between(share, low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(share, mid, color=colour, linestyle=style, label=name)
+    ax.axhline(best, color=BLACK, linewidth=0.8, linestyle=":", label="the best q")
+    ax.set(yscale="log", xlabel="share of the run", ylabel="excess risk")
+    ax.legend(fontsize="small", loc="upper right")
+    return fig

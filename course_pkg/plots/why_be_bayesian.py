@@ -1,0 +1,106 @@
+"""Drawings of the page "Why be Bayesian". Each takes what the page computed and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, shade
+
+
+def two_experiments(fixed, waiting, seen):
+    """Draw the chances of the number of heads under a fair coin in two experiments, with the tail from ``seen`` on filled.
+
+    Args:
+        fixed: chances of 0, 1, ... heads with the number of tosses fixed, shape ``(n,)``.
+        waiting: chances of 0, 1, ... heads before the last tail that was waited for, shape ``(m,)``.
+        seen: the number of heads that came up.
+    """
+    fig, axes = plt.subplots(2, 1, figsize=(6.4, 4.0), sharex=True)
+    for ax, chances, title in zip(axes, (fixed, waiting), ("Twelve tosses planned", "Toss until the third tail"), strict=True):
+        heads = np.arange(len(chances))
+        tail = heads >= seen
+        ax.bar(heads[~tail], chances[~tail], color="white", edgecolor=BLUE)
+        ax.bar(heads[tail], chances[tail], color=ORANGE, edgecolor=ORANGE)
+        ax.annotate(f"{chances[tail].sum():.3f}", (seen + 0.6, chances.max() * 0.45), color=BLACK)
+        ax.set_title(title)
+        ax.set_ylabel("chance")
+    axes[1].set_xlabel("heads, were the coin fair")
+    axes[1].set_xticks(range(0, max(len(fixed), len(waiting)), 3))
+    return fig
+
+
+def stopping(looks, false_alarms, reported, realised):
+    """Draw how the false alarms of a test grow with the looks, and the calibration of the posterior at the stop.
+
+    Args:
+        looks: how many looks at the data, shape ``(k,)``.
+        false_alarms: share of null experiments that reached the verdict by then, shape ``(k,)``.
+        reported: mean posterior probability in each bin, shape ``(b,)``.
+        realised: share of true statements in each bin, shape ``(b,)``.
+    """
+    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.0))
+    left.plot(looks, false_alarms, color=RED)
+    left.axhline(0.05, color=BLACK, linestyle="--", linewidth=1.2)
+    left.annotate("promised", (looks[-1], 0.06), ha="right", color=BLACK)
+    left.set(xscale="log", xlabel="looks at the data", ylabel="false alarms", ylim=(0, None), title="p-value")
+    right.plot([0, 1], [0, 1], color=BLACK, linestyle="--", linewidth=1.2)
+    right.plot(reported, realised, "o", color=BLUE)
+    right.set(xlabel="reported at the stop", ylabel="true", title="Posterior probability")
+    return fig
+
+
+def shrinkage(radii, curves, seen, dim):
+    """Draw risks against the distance of the truth from the origin.
+
+    Args:
+        radii: distances, shape ``(k,)``.
+        curves: a dict of names and risks, each of shape ``(k,)``.
+        seen: a pair of distances and simulated risks.
+        dim: the number of coordinates, which is the risk of least squares.
+    """
+    fig, ax = plt.subplots()
+    styles = zip(curves.items(), (BLACK, BLUE, PURPLE), ("--", "-", "-."), strict=True)
+    for (name, values), color, style in styles:
+        ax.plot(radii, values, style, color=color, label=name)
+    ax.plot(*seen, "o", color=BLUE, label="simulated")
+    ax.set(xlabel="distance of the truth from the origin", ylabel="expected squared error", ylim=(0, 2 * dim))
+    ax.legend()
+    return fig
+
+
+def learning(grid, posteriors, truth):
+    """Draw posteriors of a coin after more and more tosses, under two priors, one above the other.
+
+    Args:
+        grid: values of theta, shape ``(g,)``.
+        posteriors: a dict of titles and dicts of labels and densities, each of shape ``(g,)``.
+        truth: the coin's theta.
+    """
+    fig, axes = plt.subplots(len(posteriors), 1, figsize=(6.4, 4.4), sharex=True)
+    for ax, (title, densities) in zip(axes, posteriors.items(), strict=True):
+        for (label, density), color in zip(densities.items(), (ORANGE, GREEN, BLUE), strict=True):
+            shade(ax, grid, density / density.max(), color=color, label=label)
+        ax.axvline(truth, color=BLACK, linestyle="--", linewidth=1.2)
+        ax.set(title=title, ylabel="density / peak")
+    axes[0].legend(loc="upper left", title="tosses")
+    axes[-1].set_xlabel("theta")
+    return fig
+
+
+def certificates(betas, observed, true, mcallester, seeger):
+    """Draw the errors of Gibbs posteriors and their two certificates against the inverse temperature.
+
+    Args:
+        betas: inverse temperatures, shape ``(k,)``.
+        observed: error on the data, shape ``(k,)``.
+        true: error on all future data, shape ``(k,)``.
+        mcallester: the looser bound, shape ``(k,)``.
+        seeger: the tighter bound, shape ``(k,)``.
+    """
+    fig, ax = plt.subplots()
+    ax.plot(betas, mcallester, color=ORANGE, label="square-root bound")
+    ax.plot(betas, seeger, color=BLUE, label="bound by kl")
+    ax.plot(betas, true, color=BLACK, linestyle="--", label="true error")
+    ax.plot(betas, observed, color=GREEN, linestyle=":", label="error on the data")
+    ax.set(xscale="log", xlabel="beta", ylabel="error", ylim=(0, 0.6))
+    ax.legend(ncols=2)
+    return fig

@@ -1,0 +1,198 @@
+"""check, hint, tasks, and the references themselves against closed forms and peers."""
+
+import numpy as np
+import pytest
+from scipy.special import gammaln
+from sklearn.linear_model import Ridge
+
+from course_pkg.checks import TASKS, NotYet, check, hint, judge, tasks
+from course_pkg.checks._judge import Mistake, bound, judge_random
+from course_pkg.checks._judge import judge as judge_numbers
+from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
+from tools import exercises
+
+NAME = "decisions/classification/threshold"
+
+
+def test_check_prints_a_pass_and_raises_the_rest(solved, capsys):
+    check(NAME, solved[NAME])
+    assert capsys.readouterr().out.startswith("Right.")
+    with pytest.raises(NotYet, match="One half says") as caught:
+        check(NAME, lambda alpha, beta: 0.5)
+    assert caught.value._render_traceback_() == [f"Not yet. {caught.value}"]
+    assert NotYet("Not written yet.")._render_traceback_() == ["Not written yet."]
+
+
+def test_an_unknown_name_is_met_with_the_nearest():
+    for call in (lambda name: check(name, len), hint, lambda name: judge(name, len)):
+        with pytest.raises(ValueError, match="no task named 'decisions/ridge/fitt'; did you mean 'decisions/ridge/fit'"):
+            call("decisions/ridge/fitt")
+
+
+def test_hints_come_in_three_levels(capsys):
+    for level, words in enumerate(TASKS[NAME].hints, start=1):
+        hint(NAME, level)
+        assert words in capsys.readouterr().out
+    with pytest.raises(ValueError, match="level is 4"):
+        hint(NAME, 4)
+
+
+def test_tasks_lists_every_name_with_stars_and_minutes(capsys):
+    tasks()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(TASKS)
+    assert all(" min " in line and "*" in line for line in lines)
+
+
+def test_an_answer_that_raises_gets_its_exception_and_line():
+    def answer(alpha, beta):
+        return alpha / (beta - beta)  # divides by zero
+
+    message = judge(NAME, answer).message
+    assert message.startswith("Your function raised ZeroDivisionError: ")
+    assert "`return alpha / (beta - beta)" in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (0.5, "Hand over the function itself"),
+        (lambda alpha, beta: None, "returned nothing"),
+        (lambda alpha, beta: "a half", "cannot be read as numbers"),
+        (lambda alpha, beta: (0.5, 0.5), "a tuple of 2 values"),
+        (lambda alpha, beta: np.array([0.5, 0.5]), "it has shape (2,)"),
+        (lambda alpha, beta: np.nan, "not finite"),
+        (lambda alpha: alpha, "raised TypeError"),
+    ],
+)
+def test_answers_that_cannot_be_compared_get_calm_words(answer, words):
+    verdict = judge(NAME, answer)
+    assert not verdict.passed
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_verdict_survives_answers_of_the_wrong_kind(name):
+    for answer in (
+        3,
+        lambda *args: None,
+        lambda *args: "words",
+        lambda *args: (1.0, 2.0, 3.0),
+        lambda: 0.0,
+        lambda *args: np.nan,
+    ):
+        assert not judge(name, answer).passed
+
+
+def test_an_answer_cannot_change_what_the_next_one_is_given():
+    def vandal(y, weights, q):
+        y[:] = 0
+        return 0.0
+
+    def careless(y, weights, q):
+        order = np.argsort(y)
+        return y[order][np.searchsorted(np.cumsum(weights[order]) / weights.sum(), q)]
+
+    name = "decisions/bayes-estimators-tilted/tilted"
+    assert not judge(name, vandal).passed
+    assert judge(name, careless).passed
+
+
+def test_a_right_answer_is_right_even_where_a_mistake_agrees_with_it():
+    same = {"no mistake at all": Mistake(lambda x: x, "words")}
+    assert judge_numbers(lambda x: x, [(2.0,)], lambda x: x, same, right="Right.", nudge="").passed
+
+
+def test_a_random_answer_is_judged_by_its_error():
+    known = {"half": (0.5, "half")}
+    for got, words in [
+        (1.0 + 3.8, "right"),
+        (1.0 + 3.95, "nudge Yours is 4 "),
+        (-20.0, "nudge"),
+        (np.inf, "Your answer is not"),
+    ]:
+        assert judge_random(got, 1.0, 1.0, {}, right="right", nudge="nudge").message.startswith(words)
+    assert judge_random(0.5, 0.01, 1.0, known, right="", nudge="").message == "half"
+    assert bound() == pytest.approx(3.8906, abs=1e-4)  # two-sided, one in ten thousand
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ridge_s_reference_is_scikit_learn_s_ridge(seed):
+    for x, y, sigma, sigma0 in ridge._cases(seed):
+        peer = Ridge(alpha=sigma**2 / sigma0**2).fit(x, y)
+        assert np.allclose(ridge._mode(x, y, sigma, sigma0), [peer.intercept_, *peer.coef_], atol=1e-4)
+
+
+def test_the_urn_s_evidence_sums_to_one_over_all_counts_and_is_the_gamma_formula():
+    alpha, total = np.array([0.7, 1.9]), 0.0
+    for first in range(6):
+        counts = np.array([first, 5 - first])
+        evidence = conjugacy._dirichlet_by_urn(counts, alpha)[1]
+        total += np.exp(evidence)
+        a = alpha + counts
+        ratio = gammaln(a).sum() - gammaln(a.sum()) - gammaln(alpha).sum() + gammaln(alpha.sum())
+        assert evidence == pytest.approx(gammaln(6) - gammaln(counts + 1).sum() + ratio)
+    assert total == pytest.approx(1.0)
+
+
+def test_repeated_looks_raise_false_alarms_as_armitage_mcpherson_and_rowe_tabulate():
+    # their 1969 table for a nominal 5%: 1, 2, 5, 10 looks
+    got = [stopping._reject_by_quadrature(looks) for looks in (1, 2, 5, 10)]
+    assert np.allclose(got, [0.05, 0.083, 0.142, 0.193], atol=6e-4)
+
+
+def test_james_stein_s_risk_is_two_at_zero_and_the_positive_part_s_is_less():
+    for n in (5, 10, 30):
+        assert james_stein._risk_of_pull(n, 0.0, n - 2.0) == pytest.approx(2.0)
+        assert james_stein._risk_of_pull(n, 7.0, n - 2.0) < james_stein._risk_of_pull(n, 7.0, float(n)) < n
+    for squared_length in (0.0, 5.0):
+        plain = james_stein._risk_of_pull(james_stein.N, squared_length, james_stein.N - 2.0)
+        assert james_stein._positive_risk(squared_length) < plain - 0.05
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_list_of_towns_agrees_with_simulated_towns(seed):
+    rng = np.random.default_rng(seed)
+    theta, positive, people, pools, runs = 0.13, 2, 12, 4, 40_000
+    ill = (rng.random((runs, pools, people // pools)) < theta).any(axis=2).sum(axis=1)
+    truth = pooled_testing._every_town(np.array([theta]), positive, people, pools)[0]
+    error = np.sqrt(truth * (1 - truth) / runs)
+    assert abs((ill == positive).mean() - truth) / error < 4.4  # four seeds together: one false alarm in 20,000
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A project of one task, to be ruined."""
+    source = tmp_path / "solutions" / "decisions"
+    source.mkdir(parents=True)
+    (source / "ridge.md").write_text((exercises.ROOT / "solutions" / "decisions" / "ridge.md").read_text("utf-8"), "utf-8")
+    exercises.write("decisions/ridge", tmp_path)
+    return tmp_path
+
+
+def test_check_sees_what_is_missing_changed_or_stray_and_lets_students_work(copy):
+    target = exercises.target("decisions/ridge", copy)
+    assert exercises.out_of_step(copy) == []
+    original = target.read_text("utf-8")
+    target.write_text(original.replace("raise NotImplementedError", "return 1.0"), "utf-8")  # a student at work
+    assert exercises.out_of_step(copy) == []
+    target.write_text(original.replace("Ridge regression adds", "Ridge regression takes away"), "utf-8")
+    assert exercises.out_of_step(copy) == ["decisions/ridge"]
+    target.unlink()
+    assert exercises.out_of_step(copy) == ["decisions/ridge"]
+    (target.parent / "lasso.ipynb").write_text(original, "utf-8")
+    assert set(exercises.out_of_step(copy)) == {"decisions/lasso", "decisions/ridge"}
+
+
+def test_a_reset_gives_the_stub_back_and_keeps_what_was_there(copy):
+    target = exercises.target("decisions/ridge", copy)
+    stub = target.read_text("utf-8")
+    mine = stub.replace("raise NotImplementedError", "return 1.0")
+    target.write_text(mine, "utf-8")
+    kept = exercises.write("decisions/ridge", copy)
+    assert target.read_text("utf-8") == stub
+    assert kept is not None
+    assert kept.read_text("utf-8") == mine
+    assert exercises.write("decisions/ridge", copy) is None
+    with pytest.raises(SystemExit, match="no task 'decisions/lasso'"):
+        exercises.write("decisions/lasso", copy)

@@ -1,0 +1,140 @@
+"""Every task: its stub fails, its solution passes, each mistake fails by its own name, and nothing gives the answer away."""
+
+import inspect
+import re
+
+import jupytext
+import nbformat
+import numpy as np
+import pytest
+
+from course_pkg.checks import TASKS, Verdict, judge
+from course_pkg.checks._judge import NOT_WRITTEN
+from tools import exercises
+
+NOTEBOOKS = exercises.names()
+# Five verdicts are random. Each turns a right answer away once in 10,000 fresh seeds, so eight seeds of each do so in 0.4% of
+# choices of these seeds; the seeds are fixed.
+SEEDS = range(8)
+DETERMINISTIC = [
+    name for name in TASKS if name.split("/")[1] not in {"stopping", "james-stein"} or name.endswith(("/interval", "/bayes", "/excess"))
+]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_stub_fails_as_not_written(name, unsolved):
+    assert judge(name, TASKS[name].stub) == Verdict(False, NOT_WRITTEN)
+    assert judge(name, unsolved[name]) == Verdict(False, NOT_WRITTEN)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_stub_asks_for_the_arguments_that_the_notebook_shows(name, solved, unsolved):
+    wanted = list(inspect.signature(TASKS[name].stub).parameters)
+    assert list(inspect.signature(solved[name]).parameters) == wanted
+    assert list(inspect.signature(unsolved[name]).parameters) == wanted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("name", TASKS)
+def test_the_solution_passes(name, seed, solved):
+    verdict = judge(name, solved[name], seed)
+    assert verdict.passed, verdict.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "mistake"), [(name, mistake) for name, task in TASKS.items() for mistake in task.mistakes])
+def test_each_mistake_is_called_by_its_name(name, mistake, seed):
+    wrong = TASKS[name].mistakes[mistake]
+    assert judge(name, wrong.answer, seed) == Verdict(False, wrong.words)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_knows_two_mistakes_with_words_of_their_own(name):
+    words = [mistake.words for mistake in TASKS[name].mistakes.values()]
+    assert len(words) >= 2
+    assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize("name", DETERMINISTIC)
+def test_an_answer_that_is_one_per_cent_off_does_not_pass(name, solved):
+    def off(*args):
+        got = solved[name](*args)
+        parts = [np.asarray(part) for part in (got if isinstance(got, tuple) else (got,))]
+        # numbers move by a hundredth; choices (booleans, whole numbers) are turned round or moved by one
+        moved = [part * 1.01 if part.dtype.kind == "f" else (~part if part.dtype.kind == "b" else part + 1) for part in parts]
+        return tuple(moved) if isinstance(got, tuple) else moved[0]
+
+    assert not judge(name, off).passed
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_hints_are_three_and_hold_no_more_than_the_first_line(name):
+    hints = TASKS[name].hints
+    assert len(hints) == 3
+    assert len(set(hints)) == 3
+    parts = re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", _answer_cell(name), flags=re.S)
+    lines = [line.strip() for line in parts[0].split("\n") if line.strip() and not line.strip().startswith("#")]
+    for line in lines[1:] or lines:
+        for words in hints:
+            assert line.removeprefix("return ") not in words or len(line) < 10
+
+
+def _answer_cell(name: str) -> str:
+    task = "/".join(name.split("/")[:2])
+    grade_id = name.split("/", 1)[1].replace("/", "-")
+    for cell in exercises.source(task).cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
+            return str(cell.source)
+    raise AssertionError(f"{task} has no answer cell {grade_id}")
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_the_student_notebook_is_in_step_with_its_source(notebook):
+    there = exercises.target(notebook).read_text("utf-8")
+    assert there == exercises.text(exercises.student(notebook)), "run python tools/exercises.py (or solve your tasks in a copy)"
+    nbformat.validate(nbformat.reads(there, as_version=4))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_the_student_notebook_holds_no_line_of_the_solution(notebook):
+    student, source = exercises.target(notebook).read_text("utf-8"), exercises.source(notebook)
+    shown = {line.strip() for cell in exercises.student(notebook).cells for line in cell.source.split("\n")}
+    assert "BEGIN SOLUTION" not in student
+    secret = []
+    for cell in source.cells:
+        if "### BEGIN SOLUTION" in cell.source:
+            secret += re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", cell.source, flags=re.S)[0].split("\n")
+        elif cell.metadata.get("nbgrader", {}).get("solution"):
+            secret += cell.source.split("\n")
+    secret = [line.strip() for line in secret if len(line.strip()) > 8]
+    assert secret
+    assert not shown & set(secret)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_the_sheet_stands_alone(notebook):
+    """Minutes and stars agree with the tasks, every task is judged once, points are given, and there is a way back."""
+    source = exercises.source(notebook)
+    text = "\n".join(cell.source for cell in source.cells)
+    top = re.search(r"\*(\d+) minutes\. Level: (one star|two stars|three stars)\. Before this: ", text)
+    assert top
+    assert int(top[1]) <= 30
+    tasks = [task for name, task in TASKS.items() if f"{name}/".startswith(f"{notebook}/")]
+    judged = re.findall(r'^check\("([^"]+)"', text, flags=re.M)
+    assert sorted(judged) == sorted(task.name for task in tasks)
+    assert sum(task.minutes for task in tasks) <= int(top[1])
+    assert all(("one star", "two stars", "three stars")[task.stars - 1] == top[2] for task in tasks)
+    assert "*What this teaches:*" in text
+    page = re.search(r"Back to the page: \[[^\]]+\]\(\.\./\.\./(book/decisions/[a-z-]+\.md)\)", text)
+    assert page
+    assert (exercises.ROOT / page[1]).is_file()
+
+
+def test_every_task_has_its_notebook(solved):
+    assert set(solved) == set(TASKS)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_two_readings_of_a_source_are_the_same(notebook):
+    assert exercises.text(exercises.student(notebook)) == exercises.text(exercises.student(notebook))
+    assert jupytext.read(exercises.ROOT / "solutions" / f"{notebook}.md").metadata["kernelspec"]["name"] == "python3"

@@ -1,0 +1,97 @@
+"""What can be wrong with a page: functions from a visit to a list of faults, each a sentence that names the culprit."""
+
+from urllib.parse import urldefrag
+
+from book_browser import Visit, is_outside
+
+
+def fault_in_loading(visit: Visit, home: str) -> list[str]:
+    """Nothing from outside, nothing missing, no script error."""
+    facts = next(iter(visit.facts.values()))
+    asked = [*visit.requests, *facts["resources"]]
+    return [
+        *(f"asks outside for {address}" for address in dict.fromkeys(asked) if is_outside(address, home)),
+        *(f"request failed: {failure}" for failure in visit.failures),
+        *(f"script error: {error}" for error in visit.script_errors),
+    ]
+
+
+def fault_in_formulas(visit: Visit) -> list[str]:
+    facts = next(iter(visit.facts.values()))
+    faults = [f"formula with an error: {error}" for error in facts["mathErrors"]]
+    faults += [f"formula left as source: {piece}" for piece in facts["rawMath"]]
+    if facts["typeset"] < facts["formulas"]:
+        faults.append(f"{facts['formulas'] - facts['typeset']} of {facts['formulas']} formulas are not set")
+    return faults
+
+
+def fault_in_figures(visit: Visit) -> list[str]:
+    """Alt text on every image, a caption under every figure, every drawing in a figure.
+
+    A scrubber's frame is exempt: it is marked as decoration, and a static figure beside it speaks for it.
+    """
+    facts = next(iter(visit.facts.values()))
+    faults = []
+    for image in facts["images"]:
+        if image["broken"]:
+            faults.append(f"image does not load: {image['source']}")
+        if image["scrubber"]:
+            if not image["decoration"]:
+                faults.append("a scrubber's frame is not marked as decoration")
+            continue
+        if not image["decoration"] and not (image["alt"] or "").strip():
+            faults.append(f"image without alt text: {image['source']}")
+        if (image["alt"] or "").startswith(("../_images", "_images", "<Figure")):
+            faults.append(f"alt text is a file name or a repr: {image['alt']}")
+        if image["drawn"] and not image["inFigure"]:
+            faults.append(f"drawing outside a figure, so without a caption: {image['source']}")
+    if any(image["scrubber"] for image in facts["images"]) and not facts["figures"]:
+        faults.append("a scrubber without a static figure beside it")
+    faults += [f"figure {number} has no caption" for number, caption in enumerate(facts["figures"], 1) if not caption]
+    return faults
+
+
+def fault_in_headings(visit: Visit) -> list[str]:
+    facts = next(iter(visit.facts.values()))
+    faults = [] if len(facts["h1"]) == 1 else [f"{len(facts['h1'])} headings of the first level: {facts['h1']}"]
+    for above, below in zip(facts["levels"], facts["levels"][1:], strict=False):
+        if below > above + 1:
+            faults.append(f"a heading of level {below} right under one of level {above}")
+    if not facts["title"].strip():
+        faults.append("no title")
+    if not facts["language"]:
+        faults.append("no language given, so a screen reader must guess")
+    return faults
+
+
+def fault_in_view(facts: dict, dark: bool) -> list[str]:
+    """Nothing wider than the screen, everything readable."""
+    faults = [f"formula cut off, display it: {formula}" for formula in facts["cut"]]
+    if facts["overflow"] > 0:
+        faults.append(f"{facts['overflow']} pixels wider than the screen: {facts['wide'] or 'no single element'}")
+    if dark != (facts["theme"] == "dark"):
+        faults.append(f"theme is {facts['theme']!r}")
+    return faults + [f"too little contrast: {text}" for text in facts["faint"]]
+
+
+def fault_in_links(visits: dict[str, Visit], home: str, exists) -> dict[str, list[str]]:
+    """Every internal link of every page leads to a page, and to a place on it, that is there.
+
+    ``exists`` tells for an address without fragment whether the server has it; pages that were visited know their own ids.
+    """
+    ids = {urldefrag(visit.address).url: set(next(iter(visit.facts.values()))["ids"]) for visit in visits.values()}
+    faults: dict[str, list[str]] = {}
+    known: dict[str, bool] = {}
+    for page, visit in visits.items():
+        faults[page] = []
+        for link in dict.fromkeys(next(iter(visit.facts.values()))["links"]):
+            if not link.startswith(home):
+                continue
+            address, fragment = urldefrag(link)
+            if address not in known:
+                known[address] = address in ids or exists(address)
+            if not known[address]:
+                faults[page].append(f"link to nowhere: {link}")
+            elif fragment and address in ids and fragment not in ids[address]:
+                faults[page].append(f"link to a place that is not there: {link}")
+    return faults

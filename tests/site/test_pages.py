@@ -1,0 +1,109 @@
+"""Every page of the built book in a real browser: at a desk, on a phone, and in the dark."""
+
+import importlib
+import pkgutil
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from book_browser import SITE, VIEWS, pages, set_view
+from book_faults import (
+    fault_in_figures,
+    fault_in_formulas,
+    fault_in_headings,
+    fault_in_links,
+    fault_in_loading,
+    fault_in_view,
+)
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+import course_pkg
+
+PAGES = pages() or ["intro.html"]  # not built: one test says so
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_loads_whole_and_from_here_only(page, look, home):
+    seen = look(page)
+    assert any(address.startswith(home) for address in seen.requests), "the log of requests is empty"
+    assert fault_in_loading(seen, home) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_formulas_figures_and_headings(page, look):
+    seen = look(page)
+    assert fault_in_formulas(seen) + fault_in_figures(seen) + fault_in_headings(seen) == []
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=[view.name for view in VIEWS])
+@pytest.mark.parametrize("page", PAGES)
+def test_fits_the_screen_and_can_be_read(page, view, look):
+    assert fault_in_view(look(page).facts[view.name], view.dark) == []
+
+
+def test_links_lead_somewhere(look, home):
+    def exists(address: str) -> bool:
+        try:
+            with urlopen(Request(address, method="HEAD")) as answer:
+                return answer.status == 200
+        except HTTPError:
+            return False
+
+    faults = fault_in_links({page: look(page) for page in PAGES}, home, exists)
+    assert {page: found for page, found in faults.items() if found} == {}
+
+
+def test_the_checks_saw_formulas_and_figures(look):
+    """Guards against a book in which nothing was found because nothing was looked for."""
+    facts = [look(page).facts["desktop"] for page in PAGES]
+    assert sum(f["formulas"] for f in facts) > 0
+    assert sum(len(f["figures"]) for f in facts) > 0
+
+
+def test_search_finds_a_page(browser, home, look):
+    set_view(browser, VIEWS[0])
+    browser.get(f"{home}/search.html?q=posterior")
+    WebDriverWait(browser, 15).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#search-results li a"))
+    links = [a.get_attribute("href") for a in browser.find_elements(By.CSS_SELECTOR, "#search-results li a")]
+    assert any("/intro.html" in link for link in links)
+    errors = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+    assert errors == []
+
+
+def test_reader_can_switch_the_light_off(browser, home):
+    """The switch in the page itself, not the system's setting."""
+    set_view(browser, VIEWS[0])
+    browser.get(f"{home}/intro.html")
+    root = browser.find_element(By.TAG_NAME, "html")
+    seen = set()
+    for _ in range(3):  # light, dark, and as the system has it
+        browser.find_element(By.CSS_SELECTOR, ".bd-article-container .theme-switch-button, .theme-switch-button").click()
+        seen.add(root.get_attribute("data-theme"))
+    browser.execute_script("localStorage.clear()")
+    assert seen == {"light", "dark"}
+
+
+def test_nothing_in_the_output_is_left_from_thebe_or_a_cdn():
+    if not (SITE / "intro.html").is_file():
+        pytest.fail(f"the book is not built in {SITE}: run `make book` first")
+    for page in PAGES:
+        text = (SITE / page).read_text(encoding="utf8")
+        for word in ("unpkg.com", "jsdelivr", "cdnjs", "bootstrapcdn", "googleapis", "binderOptions"):
+            assert word not in text, f"{page} names {word}"
+
+
+def public_names(module) -> set[str]:
+    """The functions and classes that a module offers: what ``__all__`` says, else what it defines itself."""
+    own = {name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__}
+    names = getattr(module, "__all__", sorted(own))
+    return {name for name in names if not name.startswith("_") and callable(getattr(module, name))}
+
+
+def test_every_public_function_is_in_the_reference(look):
+    ids = set(look("appendix/api.html").facts["desktop"]["ids"])
+    for info in pkgutil.iter_modules(course_pkg.__path__, "course_pkg."):
+        if info.name.split(".")[-1].startswith("_"):
+            continue
+        missing = {f"{info.name}.{name}" for name in public_names(importlib.import_module(info.name))} - ids
+        assert not missing, f"not in the reference: {sorted(missing)}; write a docstring, or begin the name with an underscore"

@@ -1,0 +1,108 @@
+"""Families: densities by quadrature and SciPy, maps by automatic differentiation."""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from course_pkg import families as f
+
+BASES = {
+    "normal": (f.normal(), stats.norm()),
+    "laplace": (f.laplace(), stats.laplace()),
+    "logistic": (f.logistic(), stats.logistic()),
+    "student": (f.student_t(5.0), stats.t(5.0)),
+}
+KEY = jax.random.key(0)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_base_against_scipy(name):
+    base, theirs = BASES[name]
+    grid = np.linspace(-6, 6, 25)
+    assert np.allclose(base.log_prob(jnp.asarray(grid)), theirs.logpdf(grid), rtol=1e-5, atol=1e-5)
+    assert base.entropy == pytest.approx(theirs.entropy(), rel=1e-4)
+    # four tests at this level: one false alarm in 10^4 runs
+    draws = np.asarray(base.sample(KEY, (5000,)))
+    assert stats.kstest(draws, theirs.cdf).pvalue > 2.5e-5
+
+
+def random_parameters(family, dim, seed=1):
+    lam = family.init(dim)
+    keys = jax.random.split(jax.random.key(seed), len(jax.tree.leaves(lam)))
+    leaves = [0.5 * jax.random.normal(k, a.shape) for k, a in zip(keys, jax.tree.leaves(lam), strict=True)]
+    return jax.tree.unflatten(jax.tree.structure(lam), leaves)
+
+
+FAMILIES = {
+    "mean field": f.mean_field_normal(),
+    "laplace": f.location_scale(f.laplace()),
+    "full rank": f.full_rank_normal(),
+    "full rank t": f.full_rank(f.student_t(4.0)),
+    "composed": f.compose(f.full_rank_normal(), f.location_scale(f.logistic())),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_map_and_inverse_and_log_det(name):
+    with jax.enable_x64(True):
+        family = FAMILIES[name]
+        lam = random_parameters(family, 4)
+        eps = jax.random.normal(KEY, (4,))
+        theta = family.transform(lam, eps)
+        assert np.allclose(family.standardize(lam, theta), eps)
+        jacobian = jax.jacobian(family.transform, argnums=1)(lam, eps)
+        assert float(family.log_det(lam, eps)) == pytest.approx(np.linalg.slogdet(jacobian)[1])
+        assert f.dimension(family, lam) == 4
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_density_integrates_to_one_and_entropy_is_minus_its_mean_log(name):
+    family = FAMILIES[name]
+    lam = random_parameters(family, 1)
+
+    def density(t):
+        return float(jnp.exp(f.log_prob(family, lam, jnp.array([t]))))
+
+    centre = float(family.transform(lam, jnp.zeros(1))[0])
+    pieces = [centre - 60, centre - 2, centre, centre + 2, centre + 60]
+    total = sum(integrate.quad(density, a, b, limit=200)[0] for a, b in pairwise(pieces))
+    assert total == pytest.approx(1, abs=2e-3)
+    surprise = [integrate.quad(lambda t: -density(t) * np.log(density(t) + 1e-30), a, b, limit=200)[0] for a, b in pairwise(pieces)]
+    assert sum(surprise) == pytest.approx(float(f.entropy(family, lam)), abs=1e-2)
+
+
+def test_full_rank_normal_against_scipy():
+    family = f.full_rank_normal()
+    lam = random_parameters(family, 3)
+    L = np.asarray(f.triangle(lam))
+    theta = np.array([0.3, -0.2, 1.0])
+    theirs = stats.multivariate_normal(np.asarray(lam.mu), L @ L.T)
+    assert float(f.log_prob(family, lam, jnp.asarray(theta))) == pytest.approx(theirs.logpdf(theta), rel=1e-4)
+    assert float(f.entropy(family, lam)) == pytest.approx(theirs.entropy(), rel=1e-5)
+    draws = np.asarray(f.sample(KEY, family, lam, 40_000))
+    # nine entries: |z| below 5 fails by chance once in 10^5 runs; the error of a covariance entry is about sd * sd * sqrt(2 / n)
+    scale = np.sqrt(np.outer(np.diag(theirs.cov), np.diag(theirs.cov)) * 2 / 40_000)
+    assert (np.abs(np.cov(draws.T) - theirs.cov) / scale).max() < 5
+
+
+def test_a_student_t_of_few_degrees_has_the_right_entropy_and_no_mean():
+    assert f.student_t(1.0).entropy == pytest.approx(np.log(4 * np.pi), rel=1e-5)
+
+
+BAD = [
+    (lambda: f.student_t(0.0), "df is 0"),
+    (lambda: f.mean_field_normal().init(0), "dim is 0"),
+    (lambda: f.full_rank_normal().init(0), "dim is 0"),
+    (lambda: f.sample(KEY, f.mean_field_normal(), f.mean_field_normal().init(1), 0), "draws is 0"),
+    (lambda: f.entropy(f.mean_field_normal()._replace(affine=False), f.mean_field_normal().init(1)), "not affine"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

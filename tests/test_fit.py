@@ -1,0 +1,154 @@
+"""The loop: where it ends, that chunks change nothing, and how it fails."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from course_pkg import families, gradients, models
+from course_pkg import fit as fitting
+from course_pkg.fit import fit, robbins_monro
+
+X = jax.random.normal(jax.random.key(1), (40, 2))
+DATA = models.Rows(X, X @ jnp.array([1.0, -2.0]) + jax.random.normal(jax.random.key(2), (40,)))
+MODEL = models.linear_regression(2, 1.0, 3.0)
+FAMILY = families.full_rank_normal()
+ESTIMATOR = gradients.path_derivative(MODEL, FAMILY, 4)
+KEY = jax.random.key(0)
+QUIET = {"progress": False}
+
+
+def quadratic(noise_sd):
+    """Climb -lam^2 / 2 on noisy slopes: everything about the run has a closed form."""
+
+    def estimate(noise, lam, state, data):
+        gradient = -lam + noise_sd * noise
+        return gradients.Estimate(-0.5 * (lam**2).sum(), gradient, gradient[None]), state
+
+    return gradients.Estimator(lambda key, lam, data: (), lambda key, lam, data: jax.random.normal(key, lam.shape), estimate)
+
+
+def test_full_rank_fit_lands_on_the_exact_posterior():
+    run = fit(KEY, ESTIMATOR, optax.adam(optax.cosine_decay_schedule(0.05, 3000)), FAMILY.init(2), DATA, 3000, **QUIET)
+    exact = models.regression_posterior(DATA, 1.0, 3.0)
+    L = families.triangle(run.lam)
+    assert np.allclose(run.lam.mu, exact.mean, atol=1e-3)
+    assert np.allclose(L @ L.T, exact.covariance, rtol=2e-2, atol=1e-4)
+    evidence = jax.scipy.stats.multivariate_normal.logpdf(DATA.y, jnp.zeros(40), jnp.eye(40) + 9 * X @ X.T)
+    assert run.objective[-1] == pytest.approx(float(evidence), abs=2e-3)
+
+
+def test_blocks_and_the_bar_change_no_digit(monkeypatch, capsys):
+    runs = []
+    for block, progress in ((1000, False), (1000, True), (7, False), (1, False)):
+        monkeypatch.setattr(fitting, "BLOCK", block)
+        runs.append(fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 150, progress=progress))
+    for run in runs[1:]:
+        assert np.array_equal(run.objective, runs[0].objective)
+        assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), run.lam, runs[0].lam))
+    assert "150" in capsys.readouterr().err  # the bar was there
+
+
+def test_noise_that_does_not_fit_is_drawn_in_smaller_blocks(monkeypatch):
+    expected = fit(KEY, ESTIMATOR, optax.sgd(0.001), FAMILY.init(2), DATA, 40, **QUIET)
+    monkeypatch.setattr(fitting, "NOISE", 24)  # three steps of 4 x 2 numbers
+    assert np.array_equal(fit(KEY, ESTIMATOR, optax.sgd(0.001), FAMILY.init(2), DATA, 40, **QUIET).objective, expected.objective)
+
+
+def test_record_and_history():
+    run = fit(KEY, quadratic(0.0), optax.sgd(0.5), jnp.array([8.0]), None, 4, record=lambda lam: {"lam": lam}, **QUIET)
+    assert run.recorded["lam"].ravel().tolist() == [8.0, 4.0, 2.0, 1.0]
+    assert run.objective.tolist() == [-32.0, -8.0, -2.0, -0.5]
+    assert run.lam.tolist() == [0.5]
+    assert run.average is None
+    assert not run.converged
+
+
+def test_averaged_iterates():
+    run = fit(KEY, quadratic(0.0), optax.sgd(0.5), jnp.array([8.0]), None, 4, average=0.5, **QUIET)
+    assert run.average.tolist() == [(1.0 + 0.5) / 2]
+    noisy = fit(KEY, quadratic(1.0), optax.sgd(0.2), jnp.zeros(50), None, 4000, average=0.5, **QUIET)
+    assert float((noisy.average**2).mean()) < float((noisy.lam**2).mean()) / 10
+
+
+def test_a_constant_rate_rattles_and_robbins_monro_settles():
+    # the stationary variance of x <- (1 - a) x + a noise is a / (2 - a)
+    constant = fit(KEY, quadratic(1.0), optax.sgd(0.2), jnp.zeros(4000), None, 200, **QUIET)
+    assert float(constant.lam.var()) == pytest.approx(0.2 / 1.8, rel=0.12)  # 12 % is five standard errors of a variance of 4,000
+    settled = fit(KEY, quadratic(1.0), optax.sgd(robbins_monro(0.5, power=1.0)), jnp.zeros(4000), None, 2000, **QUIET)
+    assert float(settled.lam.var()) < float(constant.lam.var()) / 30
+
+
+def test_rates_that_shrink_too_fast_stop_short():
+    slow = fit(KEY, quadratic(0.0), optax.sgd(lambda t: 0.5 * (1.0 + t) ** -1.2), jnp.array([10.0]), None, 20_000, **QUIET)
+    right = fit(KEY, quadratic(0.0), optax.sgd(robbins_monro(0.5, power=0.7)), jnp.array([10.0]), None, 20_000, **QUIET)
+    assert float(slow.lam[0]) > 0.4
+    assert float(right.lam[0]) < 1e-3
+
+
+def test_stopping_rule():
+    run = fit(KEY, quadratic(0.0), optax.sgd(0.1), jnp.array([8.0]), None, 10_000, tolerance=0.5, window=20, **QUIET)
+    assert not run.converged or len(run.objective) < 10_000
+    flat = fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 20_000, tolerance=1e-4, window=500, **QUIET)
+    assert flat.converged
+    assert len(flat.objective) % 500 == 0
+    assert len(flat.objective) < 20_000
+
+
+def broken_after(step, what):
+    """Gradients that turn into ``what`` in the second parameter at step ``step``."""
+
+    def estimate(noise, lam, state, data):
+        sick = jnp.where(state == step, what, 0.0)
+        gradient = {"a": -lam["a"], "b": -lam["b"] + sick}
+        return gradients.Estimate(-sum((v**2).sum() for v in lam.values()), gradient, gradient), state + 1
+
+    return gradients.Estimator(lambda key, lam, data: jnp.array(0), lambda key, lam, data: jnp.zeros(()), estimate)
+
+
+@pytest.mark.parametrize("what", [jnp.nan, jnp.inf])
+@pytest.mark.parametrize("step", [0, 3, 37])
+def test_a_gradient_that_is_not_finite_is_found_and_the_last_good_state_kept(what, step):
+    start = {"a": jnp.ones(2), "b": jnp.ones(3)}
+    with pytest.raises(fitting.NotFiniteError, match=rf"'b'.* at step {step} ") as caught:
+        fit(KEY, broken_after(step, what), optax.adam(0.01), start, None, 60, **QUIET)
+    assert caught.value.step == step
+    assert "b" in caught.value.parameter
+    kept = caught.value.fit
+    assert len(kept.objective) == step
+    assert all(np.isfinite(v).all() for v in kept.lam.values())
+    if step:
+        short = fit(KEY, broken_after(10**6, what), optax.adam(0.01), start, None, step, **QUIET)
+        assert np.allclose(kept.lam["b"], short.lam["b"])
+
+
+def test_new_data_of_the_same_shape_compile_nothing():
+    optimizer = optax.sgd(0.01)
+    fit(KEY, ESTIMATOR, optimizer, FAMILY.init(2), DATA, 10, **QUIET)
+    before = fitting._block._cache_size()
+    fit(jax.random.key(9), ESTIMATOR, optimizer, FAMILY.init(2), DATA._replace(y=DATA.y + 1), 10, **QUIET)
+    assert fitting._block._cache_size() == before
+
+
+def test_double_precision():
+    with jax.enable_x64(True):
+        data = jax.tree.map(lambda a: jnp.asarray(a, dtype=float), DATA)
+        run = fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), data, 20, **QUIET)
+        assert run.lam.mu.dtype == jnp.float64
+
+
+BAD = [
+    (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 0, **QUIET), "steps is 0"),
+    (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, average=1.5, **QUIET), "average is 1.5"),
+    (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, tolerance=-1.0, **QUIET), "tolerance is -1"),
+    (lambda: fit(KEY, quadratic(1.0), optax.sgd(0.1), jnp.array([jnp.nan]), None, 5, **QUIET), "lam holds nan"),
+    (lambda: robbins_monro(-1.0), "rate is -1"),
+    (lambda: robbins_monro(1.0, power=0.4), "power is 0.4"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -1,0 +1,242 @@
+"""Write the errata page from its source, or say that the page is out of step.
+
+    python tools/errata.py            write book/appendix/errata.md
+    python tools/errata.py --check    exit 1 where that would change it
+    python tools/errata.py --show T02 the figures behind one item
+
+The words come from book/appendix/errata.toml, the numbers from the functions that the tests judge
+(tests/errata/<chapter>.py), the links back from the pages that link here.
+"""
+
+import argparse
+import importlib.util
+import inspect
+import re
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACEHOLDER = re.compile(r"\{([a-z]\w*):([^{}]*)\}")
+LINK = re.compile(r"\[([A-Z]+\d+)\]\(#erratum-([A-Z]+\d+)\)")
+CELL = re.compile(r"\{code-cell\}|\{code-block\}|[^{]|$")  # a fence whose text is not read as text
+SEED = 0  # the page prints this seed's figures; the tests run several
+
+CHAPTERS = {"decisions": "Decisions"}
+DOCUMENTS = {
+    "thesis": "sakaya2021thesis",
+    "paper": "kusmierczyk2019lcvi",
+    "slides": "probai2023slides",
+    "notes": "bardenet2021notes",
+}
+KINDS = {
+    "wrong result": "following the text gives a wrong number or a wrong decision",
+    "misleading": "a statement that holds in some cases only, printed without them",
+    "typo": "a slip that a reader can mend alone, once seen",
+    "extraction artefact": "damage done when the document was turned into text, not by its authors",
+    "right": "looks wrong and is right: the tempting change is what fails",
+    "wording": "a word, a letter or a reference, read and not computed",
+}
+INTRODUCTION = """\
+# Errata
+
+% Written by tools/errata.py from errata.toml and tests/errata. Do not edit: run the tool.
+
+This book leans on four documents. We read them closely, and where a formula did not survive a computation we say so
+here. The list is no verdict on them: all four are worth reading, and most of what follows is a letter or a sign.
+
+Each item has a computation of its own. For a mistake, the printed form has to fail by a stated margin and the mended
+one has to pass. For a statement that only looks wrong, it is the other way round: the printed form passes, and the
+change that tempts a reader fails. Exact items compare closed forms, enumeration, quadrature or a search. Simulated ones
+are judged in standard errors at five seeds: the right form has to stay within 5, the wrong one has to miss by more than
+10. The figures below come from the same computations, at seed 0.
+
+To run one item's test, or all of them:
+
+```
+python -m pytest tests/errata -k test_t02
+python -m pytest tests/errata
+```
+
+The kinds:
+
+{kinds}
+
+*Illustrative* marks a slip that a computation can do little more than restate. Places are in the documents' own
+numbering. Items are added with the chapters that use them, so a document's later parts are not covered yet.
+"""
+
+
+class Item(NamedTuple):
+    """One item of the errata. ``mend`` is the right form or, for a statement that is right, the tempting change."""
+
+    id: str
+    title: str
+    document: str
+    place: str
+    kind: str
+    illustrative: bool
+    chapter: str
+    pages: tuple[str, ...]
+    printed: str
+    mend: str
+    why: str
+    shown: str
+
+    @property
+    def computed(self) -> bool:
+        return self.kind != "wording"
+
+
+def read(path: Path = ROOT / "book/appendix/errata.toml") -> list[Item]:
+    """The items in their order; ValueError names the item and the field that is missing, unknown or wrong."""
+    return [parse(entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["item"]]
+
+
+def parse(entry: dict) -> Item:
+    name = entry.get("id", "an item without an id")
+    mend = "tempting" if entry.get("kind") == "right" else "right"
+    needed = {"id", "title", "document", "place", "kind", "chapter", "pages", "printed", mend}
+    if entry.get("kind") != "wording":
+        needed |= {"why", "shown"}
+    if missing := sorted(needed - entry.keys()):
+        raise ValueError(f"{name} lacks {', '.join(missing)}: add it to errata.toml")
+    if unknown := sorted(entry.keys() - needed - {"illustrative"}):
+        raise ValueError(f"{name} has {', '.join(unknown)}, which this kind does not use: remove it")
+    for field, known in (("document", DOCUMENTS), ("kind", KINDS), ("chapter", CHAPTERS)):
+        if entry[field] not in known:
+            raise ValueError(f"{name}: {field} is {entry[field]!r}; use one of {', '.join(known)}")
+    return Item(
+        illustrative=entry.get("illustrative", False),
+        pages=tuple(entry["pages"]),
+        mend=entry[mend].strip(),
+        why=entry.get("why", "").strip(),
+        shown=entry.get("shown", "").strip(),
+        printed=entry["printed"].strip(),
+        **{key: entry[key] for key in ("id", "title", "document", "place", "kind", "chapter")},
+    )
+
+
+def load(chapter: str) -> ModuleType:
+    """The module with a chapter's computations, by its path: the tests are not a package."""
+    name = f"errata_{chapter}"
+    if name in sys.modules:
+        return sys.modules[name]
+    path = ROOT / "tests" / "errata" / f"{chapter}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise ValueError(f"no computations for the chapter {chapter!r}: add {path.relative_to(ROOT)}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    return module
+
+
+def simulated(item: Item) -> bool:
+    """Whether an item's figures depend on a seed."""
+    return bool(inspect.signature(getattr(load(item.chapter), item.id.lower())).parameters)
+
+
+def figures(item: Item, seed: int = SEED) -> dict[str, float]:
+    """The figures behind an item, by name."""
+    function = getattr(load(item.chapter), item.id.lower())
+    return function(seed) if simulated(item) else function()
+
+
+def fill(text: str, values: dict[str, float]) -> str:
+    """Put figures into ``{name:format}``; other braces are LaTeX's. A rounded zero has no sign."""
+
+    def number(match: re.Match[str]) -> str:
+        written = format(float(values[match[1]]), match[2])
+        return written.lstrip("-") if not re.search("[1-9]", written) else written
+
+    return PLACEHOLDER.sub(number, text)
+
+
+def definition(term: str, text: str) -> str:
+    return f"{term}\n: {textwrap.indent(text, '  ').lstrip()}\n"
+
+
+def prose(text: str) -> str:
+    """A page's text without its cells and listings, where a link is only characters."""
+    lines = text.splitlines()
+    for token in MarkdownIt().parse(text):
+        if token.type == "fence" and token.map and CELL.match(token.info.strip()):
+            lines[slice(*token.map)] = [""] * (token.map[1] - token.map[0])
+    return "\n".join(lines)
+
+
+def links(book: Path = ROOT / "book") -> dict[str, list[tuple[str, str]]]:
+    """The links to errata on every page but the errata's own: (shown, target) pairs by the page's name."""
+    sources = [path for path in sorted(book.rglob("*.md")) if "_build" not in path.parts]
+    names = {path.relative_to(book).with_suffix("").as_posix(): path for path in sources}
+    names.pop("appendix/errata", None)
+    return {name: LINK.findall(prose(path.read_text(encoding="utf-8"))) for name, path in names.items()}
+
+
+def entry(item: Item, linking: list[str]) -> str:
+    """One item as a heading and a list of definitions, which a narrow screen can show."""
+    kind = "Right, though it looks wrong" if item.kind == "right" else item.kind.capitalize()
+    parts = [
+        f"(erratum-{item.id})=\n### {item.id}: {item.title}\n",
+        f"{{cite:t}}`{DOCUMENTS[item.document]}`, {item.place}. *{kind}{', illustrative' if item.illustrative else ''}.*\n",
+        definition("Printed", item.printed),
+        definition("Tempting change" if item.kind == "right" else "Mended", item.mend),
+    ]
+    if item.computed:
+        how = f"simulation, seed {SEED}" if simulated(item) else "exact"
+        parts += [
+            definition("Why", item.why),
+            definition(f"Shown ({how})", fill(item.shown, figures(item))),
+            definition("Test", f"`python -m pytest tests/errata -k test_{item.id.lower()}`"),
+        ]
+    if linking:
+        parts.append(definition("Used on", ", ".join(f"{{doc}}`../{page}`" for page in linking)))
+    return "\n".join(parts)
+
+
+def page(items: list[Item], book: Path = ROOT / "book") -> str:
+    """The whole page as MyST text."""
+    kinds = "\n".join(definition(kind.capitalize(), f"{text}.") for kind, text in KINDS.items())
+    parts = [INTRODUCTION.format(kinds=kinds.strip())]
+    linked = {name: {target for _, target in found} for name, found in links(book).items()}
+    for chapter, title in CHAPTERS.items():
+        own = [item for item in items if item.chapter == chapter]
+        rows = "\n".join(f"| [{item.id}](#erratum-{item.id}) | {item.title} | {item.kind} |" for item in own)
+        parts.append(f"## {title}\n\n| Item | What | Kind |\n| --- | --- | --- |\n{rows}\n")
+        parts += [entry(item, [name for name in linked if item.id in linked[name]]) for item in own]
+    return "\n".join(parts)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="exit 1 where the page is out of step with its source")
+    parser.add_argument("--show", metavar="ID", help="print the figures behind one item")
+    chosen = parser.parse_args(arguments)
+    items = read()
+    if chosen.show:
+        found = [item for item in items if item.id == chosen.show.upper() and item.computed]
+        if not found:
+            print(f"{chosen.show}: no computed item of that name", file=sys.stderr)
+            return 1
+        for name, value in figures(found[0]).items():
+            print(f"{name:18} {value:.6g}")
+        return 0
+    target, text = ROOT / "book/appendix/errata.md", page(items)
+    if chosen.check:
+        if target.exists() and target.read_text(encoding="utf-8") == text:
+            return 0
+        print(f"{target.relative_to(ROOT)} is out of step: run python tools/errata.py", file=sys.stderr)
+        return 1
+    target.write_text(text, encoding="utf-8")
+    print(f"{target.relative_to(ROOT)}: {len(items)} items")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
