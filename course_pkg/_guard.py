@@ -23,7 +23,7 @@ def numbers(name: str, x, *, ndim: int | None = None, at_least: int = 0):
         raise ValueError(f"{name} has shape {x.shape}; give an array of at least {at_least} dimension(s)")
     if x.size == 0:
         raise ValueError(f"{name} is empty (shape {x.shape}); give at least one value")
-    if not traced(x) and jnp.issubdtype(x.dtype, jnp.floating) and not bool(_all_finite(x)):
+    if not traced(x) and jnp.issubdtype(x.dtype, jnp.floating) and not np.isfinite(x).all():
         raise ValueError(f"{name} holds {_first_bad(x)}; remove or replace what is not a finite number")
     return x
 
@@ -37,11 +37,6 @@ def _as_array(name: str, x):
         raise ValueError(f"{name} has type {given.dtype}; give real numbers")
     with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is then named
         return jnp.asarray(given)
-
-
-@jax.jit
-def _all_finite(x):
-    return jnp.isfinite(x).all()
 
 
 def _first_bad(x) -> str:
@@ -71,8 +66,8 @@ def positive(name: str, x) -> float:
 def nonnegative(name: str, x):
     """`x` as numbers not below zero."""
     x = numbers(name, x)
-    if not traced(x) and not bool((x >= 0).all()):
-        raise ValueError(f"{name} holds {float(x.min()):g}; give nothing below 0")
+    if not traced(x) and not (np.asarray(x) >= 0).all():
+        raise ValueError(f"{name} holds {np.min(x):g}; give nothing below 0")
     return x
 
 
@@ -97,7 +92,7 @@ def weights(name: str, w, shape: tuple[int, ...]):
     if w.ndim == 0 or w.shape[-1] != shape[-1] or w.shape not in (shape, shape[-1:]):
         raise ValueError(f"{name} has shape {w.shape}; give {shape} or {shape[-1:]}, one weight for each draw")
     total = w.sum(axis=-1, keepdims=True)
-    if not traced(w) and not bool((total > 0).all()):
+    if not traced(total) and not (np.asarray(total) > 0).all():
         raise ValueError(f"{name} sums to 0; give at least one draw a weight above 0")
     return w / total
 

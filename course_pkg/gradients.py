@@ -207,10 +207,12 @@ def _draw_base(family, samples):
 
 
 def no_state(key, lam, data):  # noqa: ARG001
+    """The `init` of an estimator that remembers nothing."""
     return ()
 
 
 def rows_and_scale(data):
+    """The rows of a data set or of a `Minibatch`, and by how much their log likelihood is to be multiplied."""
     return (data.rows, data.scale) if isinstance(data, Minibatch) else (data, 1.0)
 
 
@@ -219,4 +221,5 @@ def _length(data) -> int:
 
 
 def mean_over_samples(per_sample):
+    """The gradient that per-sample terms are the terms of: their mean over the leading axis, leaf by leaf."""
     return jax.tree.map(lambda term: term.mean(axis=0), per_sample)

@@ -183,6 +183,14 @@ def test_bayes_action_chooses_among_finitely_many():
     assert chosen.tolist() == [actions[np.abs(actions - m).argmin()] for m in draws.mean(1)]
 
 
+def test_decisions_inside_jit_with_captured_arrays():
+    grid, weights = jnp.linspace(-2, 2, 41), jnp.ones(20)
+    draws = jnp.asarray(RNG.normal(size=20))
+    inside = jax.jit(lambda x: (d.bayes_action(d.squared(), x, grid, weights), d.risk(d.absolute(), x, grid)))(draws)
+    assert float(inside[0]) == float(d.bayes_action(d.squared(), draws, grid))
+    assert np.allclose(inside[1], d.risk(d.absolute(), draws, grid), rtol=1e-5)
+
+
 @named(CONTINUOUS)
 def test_affine_change_of_loss_keeps_the_decision(loss):
     draws = RNG.gamma(2.0, size=101)
@@ -209,6 +217,9 @@ def test_utilities():
     assert [float(u(y, h)) for y in (0, 1) for h in (0, 1)] == [5.0, 0.0, 4.0, 5.0]
     assert float(d.shifted_utility(d.squared(), 10.0)(0.0, 2.0)) == 6.0
     assert float(d.exponential_utility(d.squared(), 0.25)(0.0, 2.0)) == pytest.approx(np.exp(-1.0))
+    half = jnp.array([1.0, 3.0])
+    assert float(d.gain(d.exponential_utility(d.squared(), 0.25), half, 1.0)) == pytest.approx(0.5 + 0.5 * np.exp(-1.0))
+    assert float(d.gain(d.shifted_utility(d.Loss("mine", lambda y, h: abs(y - h)), 4.0), half, 1.0)) == pytest.approx(3.0)
     draws = RNG.integers(0, 2, 50)
     h = d.bayes_decision(cost, draws)
     gains = [float(d.gain(u, draws, jnp.asarray(k))) for k in (0, 1)]

@@ -196,7 +196,7 @@ def shifted_utility(loss: Loss, M: float | None = None) -> Callable:
     M = _guard.number("M", M)
     if np.isfinite(loss.supremum) and loss.supremum > M:
         raise ValueError(f"M is {M:g}, below the loss's supremum {loss.supremum:g}: the utility would be negative; raise M")
-    return Partial(_shifted, loss.loss, M)
+    return Partial(_shifted, as_partial(loss.loss), M)
 
 
 def exponential_utility(loss: Loss, gamma: float) -> Callable:
@@ -218,7 +218,12 @@ def exponential_utility(loss: Loss, gamma: float) -> Callable:
     Source: paper, equation 3; thesis, section 4.1.4.
     """
     gamma = _guard.positive("gamma", gamma)
-    return Partial(_exponential, loss.loss, gamma)
+    return Partial(_exponential, as_partial(loss.loss), gamma)
+
+
+def as_partial(function) -> Partial:
+    """The function in a form that jit takes as data: numbers in a `Partial` are traced, so all tilted losses share one compilation."""
+    return function if isinstance(function, Partial) else Partial(function)
 
 
 def quantile(draws, weights=None, *, q):

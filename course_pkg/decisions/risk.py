@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from course_pkg import _guard
-from course_pkg.decisions.rules import _average, as_loss, as_partial
+from course_pkg.decisions.losses import as_partial
+from course_pkg.decisions.rules import _average, as_loss
 
 
 class Estimate(NamedTuple):

@@ -11,10 +11,9 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from jax.tree_util import Partial
 
 from course_pkg import _guard
-from course_pkg.decisions.losses import Loss
+from course_pkg.decisions.losses import Loss, as_partial
 
 CORES = os.cpu_count() or 1
 BLOCK = 2048  # rows solved at a time: the working set stays in the processor's cache
@@ -104,11 +103,6 @@ def as_loss(loss) -> Loss:
     if not callable(loss):
         raise ValueError(f"loss is {loss!r}; give a Loss, such as squared(), or a function of truth and decision")
     return Loss(getattr(loss, "__name__", "custom"), loss)
-
-
-def as_partial(function) -> Partial:
-    """The function in a form that jit takes as data: numbers in a `Partial` are traced, so all tilted losses share one compilation."""
-    return function if isinstance(function, Partial) else Partial(function)
 
 
 def _check_classes(loss: Loss, draws):

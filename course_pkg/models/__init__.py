@@ -16,6 +16,7 @@ from course_pkg.models.pools import Pools, check_pools, pooled_testing
 from course_pkg.models.regression import (
     Gaussian,
     linear_regression,
+    noisy_regression,
     polynomial_regression,
     powers,
     regression_posterior,
@@ -42,6 +43,7 @@ __all__ = [
     "logistic_regression",
     "matrix_factorization",
     "neural_network",
+    "noisy_regression",
     "normal_sample",
     "polynomial_regression",
     "pooled_testing",

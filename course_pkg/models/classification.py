@@ -22,7 +22,9 @@ class Trials(NamedTuple):
 
 
 def logistic_regression(dim: int, prior_sd) -> Model:
-    r"""Logistic regression: :math:`y = 1` with probability :math:`1 / (1 + e^{-x^\top \theta})`, prior :math:`\theta_j \sim N(0, \sigma_{0j}^2)`.
+    r"""Logistic regression: :math:`y = 1` with probability :math:`1 / (1 + e^{-x^\top \theta})`.
+
+    The prior is :math:`\theta_j \sim N(0, \sigma_{0j}^2)`.
 
     Args:
         dim: number of weights; an intercept is a column of ones in ``x``.
@@ -36,6 +38,7 @@ def logistic_regression(dim: int, prior_sd) -> Model:
         ValueError: if a scale is not above 0, or there are neither one nor ``dim`` prior scales.
 
     Example:
+        >>> from course_pkg.models import Rows
         >>> model = logistic_regression(dim=2, prior_sd=1.0)
         >>> data = Rows(jnp.array([[1.0, 2.0]]), jnp.array([1.0]))
         >>> round(float(jnp.exp(model.log_likelihood(jnp.array([0.0, 0.0]), data))), 4)
@@ -44,7 +47,7 @@ def logistic_regression(dim: int, prior_sd) -> Model:
         >>> round(float(jnp.exp(model.log_likelihood(jnp.array([0.0, 0.0]), counts))), 4)
         0.5
 
-    Source: thesis, section 3.1 (the experiments with importance-sampled gradients).
+    Source: Gelman et al., Bayesian Data Analysis (2013), chapter 16.
     """
     dim = _guard.count("dim", dim)
     prior_sd = priors.scales(prior_sd, dim)

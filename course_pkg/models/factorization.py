@@ -31,10 +31,11 @@ class TableRows(NamedTuple):
 def matrix_factorization(
     rows: int, columns: int, factors: int, *, noise_sd: float = 1.0, row_sd: float = 1.0, column_sd: float = 1.0
 ) -> Model:
-    r"""A table :math:`Y_{ij} \sim N(w_i^\top z_j, \sigma_y^2)` with factors :math:`w_{ik} \sim N(0, \sigma_w^2)`, :math:`z_{jk} \sim N(0, \sigma_z^2)`.
+    r"""A table :math:`Y_{ij} \sim N(w_i^\top z_j, \sigma_y^2)` with factors for its rows and its columns.
 
-    All three are standard deviations (errata P02, P04). The unconstrained vector holds the factors of the rows, row by row, then those of the
-    columns. Turning all factors, or flipping a sign, changes no prediction: the posterior has many equal modes.
+    The priors are :math:`w_{ik} \sim N(0, \sigma_w^2)` and :math:`z_{jk} \sim N(0, \sigma_z^2)`; the three sigmas are standard deviations
+    (errata P02, P04). The unconstrained vector holds the factors of the rows, row by row, then those of the columns. Turning all factors,
+    or flipping the sign of one, changes no prediction: the posterior has many equal modes.
 
     Args:
         rows: of the table.
@@ -45,8 +46,8 @@ def matrix_factorization(
         column_sd: :math:`\sigma_z`, above 0.
 
     Returns:
-        A `Model` of `Cells`, or of `TableRows`, which is the faster for a table with few holes. ``predict(key, theta, covariates)`` takes `Cells`
-        (their values are not looked at) or a pair ``(row, column)``, of shape ``()`` or ``(n,)``.
+        A `Model` of `Cells`, or of `TableRows`, which is the faster where few cells are hidden. ``predict(key, theta, covariates)`` takes
+        `Cells` (whose values are not looked at) or a pair ``(row, column)``, of shape ``()`` or ``(n,)``.
 
     Raises:
         ValueError: if a size is below 1 or a scale is not above 0.

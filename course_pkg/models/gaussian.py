@@ -2,7 +2,6 @@
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import gammaln
 from jax.tree_util import Partial
 from jaxtyping import PRNGKeyArray
 
@@ -48,9 +47,7 @@ def normal_sample(prior_precision: float = 1e-2, shape: float = 1.0, rate: float
 
 def _prior(tau, alpha, beta, theta):
     mu, log_gamma = theta
-    # the Jacobian of the logarithm adds one to the exponent alpha - 1
-    log_gamma_density = alpha * (jnp.log(beta) + log_gamma) - beta * jnp.exp(log_gamma) - gammaln(alpha)
-    return priors.log_normal(mu, 0.0, -0.5 * jnp.log(tau)) + log_gamma_density
+    return priors.log_normal(mu, 0.0, -0.5 * jnp.log(tau)) + priors.log_gamma_of_log(log_gamma, alpha, beta)
 
 
 def _likelihood(theta, x):

@@ -23,8 +23,8 @@ class Grouped(NamedTuple):
 def hierarchical_regression(groups: int, dim: int, *, centred: bool = True, prior_sd: float = 1.0, largest_sd: float = 100.0) -> Model:
     r"""Varying intercepts: :math:`y_i \sim N(a_{g_i} + x_i^\top b, \sigma_y^2)` with :math:`a_g \sim N(\mu_a, \sigma_a^2)`.
 
-    The priors are :math:`\mu_a, b_j \sim N(0, \sigma_0^2)` and :math:`\sigma_a, \sigma_y` uniform on :math:`(0, s)`. For the radon houses the
-    groups are counties, and the two covariates are the logarithm of the county's uranium and the floor of the measurement.
+    The priors are :math:`\mu_a, b_j \sim N(0, \sigma_0^2)` and :math:`\sigma_a, \sigma_y` uniform on :math:`(0, s)`. For the radon houses
+    the groups are counties, and the two covariates are the logarithm of the county's uranium and the floor of the measurement.
 
     The unconstrained vector is :math:`(\mu_a, t_a, t_y, b_1, \dots, b_d, e_1, \dots, e_G)` with :math:`\sigma = s \cdot
     \operatorname{sigmoid}(t)`. Centred, :math:`e_g = a_g`; non-centred, :math:`a_g = \mu_a + \sigma_a e_g`.
@@ -37,8 +37,8 @@ def hierarchical_regression(groups: int, dim: int, *, centred: bool = True, prio
         largest_sd: :math:`s`, in the unit of ``y``, above 0.
 
     Returns:
-        A `Model` of `Grouped`. ``predict(key, theta, covariates)`` takes `Grouped` (whose ``y`` is not looked at) or a pair ``(group, x)``, of
-        shapes ``()`` and ``(d,)`` or ``(n,)`` and ``(n, d)``.
+        A `Model` of `Grouped`. ``predict(key, theta, covariates)`` takes `Grouped` (whose ``y`` is not looked at) or a pair
+        ``(group, x)``, of shapes ``()`` and ``(d,)`` or ``(n,)`` and ``(n, d)``.
 
     Raises:
         ValueError: if a size is below 1 or a scale is not above 0.

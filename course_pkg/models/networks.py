@@ -13,12 +13,12 @@ from course_pkg.models.model import Model
 
 
 def neural_network(
-    dim: int, hidden: tuple[int, ...] = (20,), *, noise_sd: float | None = None, prior_sd: float = 1.0, noise_scale=1.0
+    dim: int, hidden: tuple[int, ...] = (20,), *, noise_sd: float | None = None, prior_sd: float = 1.0, noise_scale: float = 1.0
 ) -> Model:
-    r"""Regression :math:`y \sim N(f_w(x), \sigma^2)` with a fully connected network of tanh units, weights :math:`w_j \sim N(0, \sigma_0^2)`.
+    r"""Regression :math:`y \sim N(f_w(x), \sigma^2)` with a fully connected network of tanh units.
 
-    All weights and biases lie in one flat vector, layer by layer. With unknown noise one more coordinate follows, :math:`\log\sigma`, and
-    :math:`\sigma` has a half-normal prior.
+    The prior is :math:`w_j \sim N(0, \sigma_0^2)` for all weights and biases. They lie in one flat vector, layer by layer. With
+    unknown noise one more coordinate follows, :math:`\log\sigma`, and :math:`\sigma` has a half-normal prior.
 
     Args:
         dim: number of covariates.
@@ -28,8 +28,8 @@ def neural_network(
         noise_scale: scale of the half-normal prior in the unit of ``y``, above 0; unused where the noise is known.
 
     Returns:
-        A `Model` of `Rows`; ``predict(key, theta, x)`` takes one row ``(d,)`` or several ``(n, d)``. The parameters by name are ``weights_1``,
-        ``biases_1``, ... and ``noise_sd``.
+        A `Model` of `Rows`; ``predict(key, theta, x)`` takes one row ``(d,)`` or several ``(n, d)``. The parameters by name are
+        ``weights_1``, ``biases_1``, ... and ``noise_sd``.
 
     Raises:
         ValueError: if a size is below 1 or a scale is not above 0.
@@ -39,7 +39,7 @@ def neural_network(
         >>> model.dim, {name: value.shape for name, value in model.constrain(jnp.zeros(model.dim)).items()}
         (10, {'weights_1': (1, 3), 'biases_1': (3,), 'weights_2': (3, 1), 'biases_2': (1,), 'noise_sd': ()})
 
-    Source: slides, Bayes by Backprop; thesis, section 2.3.
+    Source: Neal, Bayesian Learning for Neural Networks (1996), chapter 1.
     """
     sizes = (_guard.count("dim", dim), *(_guard.count("hidden", units) for units in hidden), 1)
     count = sum((inputs + 1) * outputs for inputs, outputs in pairwise(sizes))
@@ -56,7 +56,7 @@ def neural_network(
         return weights + priors.log_half_normal(jnp.exp(theta[count]), noise_scale) + theta[count]
 
     def constrain(theta):
-        named = {}
+        named: dict[str, jax.Array] = {}
         for number, (weights, biases) in enumerate(network_layers(sizes, theta), start=1):
             named |= {f"weights_{number}": weights, f"biases_{number}": biases}
         return named | {"noise_sd": jnp.exp(log_noise(theta))}

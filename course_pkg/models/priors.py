@@ -1,13 +1,14 @@
 r"""Pieces that several models share: scales that stay positive, and priors on them.
 
-A scale is unconstrained by a link: :math:`\tau = g(t)` with :math:`g` exponential or softplus. The density of :math:`t` is that of :math:`\tau`
-times the slope :math:`g'(t)`. Everything is computed from :math:`\log \tau`, which stays finite long after :math:`\tau` itself has not.
+A scale is unconstrained by a link: :math:`\tau = g(t)` with :math:`g` exponential or softplus. The density of :math:`t` is that of
+:math:`\tau` times the slope :math:`g'(t)`. All is computed from :math:`\log \tau`, which stays finite long after :math:`\tau` does.
 """
 
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.scipy.special import gammaln
 
 from course_pkg import _guard
 
@@ -59,6 +60,11 @@ def log_half_cauchy(log_x, scale: float):
 def log_half_normal(x, scale: float):
     r"""Log density at :math:`x > 0` of a normal folded at 0."""
     return -0.5 * (x / scale) ** 2 + jnp.log(2.0) - jnp.log(scale) - LOG_SQRT_2PI
+
+
+def log_gamma_of_log(log_x, shape: float, rate: float):
+    r"""Log density of :math:`\log x` where :math:`x \sim \mathrm{Gamma}(\text{shape}, \text{rate})`, Jacobian included."""
+    return shape * (jnp.log(rate) + log_x) - rate * jnp.exp(log_x) - gammaln(shape)
 
 
 def scales(prior_sd, dim: int):

@@ -148,6 +148,43 @@ def powers(x, degree: int):
     return jnp.concatenate([x**k for k in range(degree + 1)], axis=-1)
 
 
+def noisy_regression(dim: int, prior_sd=1.0, shape: float = 1.0, rate: float = 1.0) -> Model:
+    r"""Linear regression with unknown noise: :math:`y \sim N(x^\top w, v)` with :math:`v \sim \mathrm{Gamma}(\alpha, \beta)`.
+
+    The weights have the prior :math:`w_j \sim N(0, \sigma_{0j}^2)`; the gamma, with shape and rate, is the prior of the variance. The
+    unconstrained vector is :math:`\theta = (w_1, \dots, w_d, \log v)`, with the Jacobian :math:`v` in the prior (erratum T51).
+
+    Args:
+        dim: number of weights; an intercept is a column of ones in ``x``.
+        prior_sd: as in `linear_regression`.
+        shape: :math:`\alpha`, above 0.
+        rate: :math:`\beta`, above 0.
+
+    Returns:
+        A `Model` of `Rows`; ``predict(key, theta, x)`` takes one row ``(d,)`` or several ``(n, d)`` and draws as many outcomes.
+
+    Raises:
+        ValueError: if a number is not above 0, or there are neither one nor ``dim`` prior scales.
+
+    Example:
+        >>> model = noisy_regression(dim=1)
+        >>> {name: value.tolist() for name, value in model.constrain(jnp.array([2.0, 0.0])).items()}
+        {'theta': [2.0], 'variance': 1.0}
+
+    Source: thesis, section 4.1.7, as mended by erratum T51.
+    """
+    dim = _guard.count("dim", dim)
+    prior_sd, shape, rate = priors.scales(prior_sd, dim), _guard.positive("shape", shape), _guard.positive("rate", rate)
+
+    def log_prior(theta):
+        return priors.flat_or_normal(prior_sd, theta[:dim]) + priors.log_gamma_of_log(theta[dim], shape, rate)
+
+    def constrain(theta):
+        return {"theta": theta[:dim], "variance": jnp.exp(theta[dim])}
+
+    return Model(dim + 1, log_prior, _noisy_likelihood, _predict_noisy, constrain)
+
+
 def _rows(data: Rows):
     x, y = _guard.numbers("x", data.x, ndim=2), _guard.numbers("y", data.y, ndim=1)
     if len(x) != len(y):
@@ -157,6 +194,15 @@ def _rows(data: Rows):
 
 def _regression_likelihood(noise_sd, theta, data):
     return jax.scipy.stats.norm.logpdf(data.y, data.x @ theta, noise_sd).sum()
+
+
+def _noisy_likelihood(theta, data):
+    return priors.log_normal(data.y, data.x @ theta[:-1], 0.5 * theta[-1]).sum()
+
+
+def _predict_noisy(key: PRNGKeyArray, theta, x):
+    mean = x @ theta[:-1]
+    return mean + jnp.exp(0.5 * theta[-1]) * jax.random.normal(key, mean.shape, mean.dtype)
 
 
 def _predict_row(noise_sd, key: PRNGKeyArray, theta, x):

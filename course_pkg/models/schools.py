@@ -34,7 +34,8 @@ def eight_schools(*, centred: bool = True, mean_sd: float = 5.0, scale: float = 
         schools: how many, at least 1.
 
     Returns:
-        A `Model` of `Schools`; ``predict(key, theta, sigma)`` draws a new estimate for every school from its standard error, shape ``(J,)``.
+        A `Model` of `Schools`; ``predict(key, theta, sigma)`` draws a new estimate for every school, given
+        its standard error, shape ``(J,)``.
 
     Raises:
         ValueError: if a scale is not above 0, ``link`` is neither word, or there is no school.

@@ -44,7 +44,7 @@ def shade(ax, x, density, *, color=BLUE, label=None):
     """Draw a density as a line over its shade."""
     ax.plot(x, density, color=color, label=label)
     ax.fill_between(x, density, color=color, alpha=0.15, linewidth=0)
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, max(ax.get_ylim()[1], 1.05 * float(max(density))))
 
 
 def mark(ax, x, text, *, color=BLACK, height=0.95):

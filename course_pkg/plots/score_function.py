@@ -35,8 +35,7 @@ def arrows(samples, exact, q, posterior, *, shrink=0.05):
         ax.axis("off")
         names = ("q", "posterior", "one draw's term", "their mean, times 10", "exact gradient, times 10")
         handles = [
-            plt.Line2D([], [], color=c, linestyle=s)
-            for c, s in ((BLUE, "-"), (GREEN, "--"), (ORANGE, "-"), (RED, "-"), (BLACK, "-"))
+            plt.Line2D([], [], color=c, linestyle=s) for c, s in ((BLUE, "-"), (GREEN, "--"), (ORANGE, "-"), (RED, "-"), (BLACK, "-"))
         ]
         ax.legend(handles, names, loc="center")
     for ax in axes[-1]:
