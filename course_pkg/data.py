@@ -1,17 +1,28 @@
 """The data sets of the course: local first, checked, never silently replaced.
 
-What a library ships is taken from it. Files are looked for in the folder that the variable ``COURSE_DATA`` names, and their checksums are
-compared before they are read.
+What a library ships is taken from it. Files are looked for in the folder that the variable ``COURSE_DATA`` names, else downloaded where
+their authors keep them; either way their checksums are compared before they are read.
 """
 
+import csv
 import hashlib
 import os
 from pathlib import Path
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from course_pkg.models import Grouped, Schools
+
+RADON_TABLE = ("radon_mn.csv", "773323c4a3707ba8271b7dbed657932ba38bdc68ca02cb4e61bac423dc38f6af")
+RADON_PUBLISHED = {
+    "srrs2.dat": "17b11e80f3d22e2a30b283acc83c2cb7e400b96e4a70188dfe4eb3df36f184cb",
+    "cty.dat": "6a02f8e28a0afce93701dd7136761b317e0b331742663b27655ae13c217e9629",
+}
+RADON_ADDRESS = "https://raw.githubusercontent.com/tkusmierczyk/correcting_approximate_bayesian_predictions/842e1d31b9b65fdba9a4e56a65a42d03cb5c6c3e/data/"
 
 
 class Table(NamedTuple):
@@ -39,6 +50,126 @@ def diabetes() -> Table:
 
     bunch = load_diabetes(scaled=False)
     return Table(jnp.asarray(bunch.data), jnp.asarray(bunch.target), tuple(bunch.feature_names), "disease progression score")
+
+
+class Radon(NamedTuple):
+    """Radon in houses of Minnesota, ready for `hierarchical_regression`."""
+
+    houses: Grouped  # all; x holds the log of the county's uranium (ppm) and the floor; y is log(activity in pCi/L + 0.1)
+    train: Grouped  # every other house, from the first on
+    test: Grouped  # the rest
+    is_train: Bool[Array, " n"]
+    counties: tuple[str, ...]  # by group number
+    simulated: bool  # whether these are made-up houses
+
+
+def breast_cancer() -> Table:
+    """569 breast tumours: thirty measurements of cell nuclei, and whether the tumour was malignant (1) or benign (0).
+
+    The set ships with scikit-learn, so nothing is downloaded; there, 0 stands for malignant.
+
+    Example:
+        >>> table = breast_cancer()
+        >>> table.x.shape, int(table.y.sum())
+        ((569, 30), 212)
+
+    Source: Street, Wolberg and Mangasarian (1993).
+    """
+    from sklearn.datasets import load_breast_cancer
+
+    bunch = load_breast_cancer()
+    malignant = jnp.asarray(1.0 - bunch.target)
+    return Table(jnp.asarray(bunch.data), malignant, tuple(str(name) for name in bunch.feature_names), "1 malignant, 0 benign")
+
+
+def eight_schools() -> Schools:
+    """Estimated effects of coaching on a test score in eight schools, and their standard errors, in points.
+
+    Example:
+        >>> eight_schools().y.tolist()
+        [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]
+
+    Source: Rubin (1981).
+    """
+    return Schools(jnp.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]), jnp.array([15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0]))
+
+
+def radon() -> Radon:
+    """Radon activity in 919 houses of 85 counties of Minnesota: where it was measured, and the county's uranium.
+
+    Local first: ``radon_mn.csv`` in the folder that ``COURSE_DATA`` names; else the two published files are downloaded once.
+
+    Raises:
+        ValueError: if a checksum is wrong, or there is neither a local copy nor a connection.
+
+    Source: Gelman and Hill (2007), files ``srrs2.dat`` and ``cty.dat``; the split of the post-hoc paper.
+    """
+    path = local(*RADON_TABLE)
+    if path is not None:
+        with path.open(newline="") as lines:
+            rows = [(row["county"], row["floor"], row["activity"], row["uppm"]) for row in csv.DictReader(lines)]
+    else:
+        rows = _published_radon()
+    county, floor, activity, uranium = zip(*rows, strict=True)
+    counties = tuple(dict.fromkeys(county))
+    group = np.array([counties.index(name) for name in county])
+    x = np.column_stack([np.log(np.array(uranium, dtype=float)), np.array(floor, dtype=float)])
+    return _radon(group, x, np.log(np.array(activity, dtype=float) + 0.1), counties, simulated=False)
+
+
+def radon_simulated(key: PRNGKeyArray) -> Radon:
+    """919 made-up houses in 85 made-up counties, from `hierarchical_regression` itself: for want of the real ones, and never in their name.
+
+    Example:
+        >>> made_up = radon_simulated(jax.random.key(0))
+        >>> made_up.simulated, made_up.houses.x.shape, len(made_up.counties)
+        (True, (919, 2), 85)
+    """
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    size = 1 + rng.multinomial(919 - 85, rng.dirichlet(np.full(85, 0.6)))
+    group = np.repeat(np.arange(85), size)
+    x = np.column_stack([rng.normal(0.0, 0.35, 85)[group], rng.random(919) < 1 / 6])
+    a = rng.normal(1.5, 0.2, 85)
+    y = a[group] + x @ [0.7, -0.65] + rng.normal(0.0, 0.75, 919)
+    return _radon(group, x, y, tuple(f"MADE-UP COUNTY {number}" for number in range(85)), simulated=True)
+
+
+def _radon(group, x, y, counties, *, simulated) -> Radon:
+    houses = Grouped(jnp.asarray(group), jnp.asarray(x, dtype=float), jnp.asarray(y, dtype=float))
+    train, test = (jax.tree.map(lambda a, start=start: a[start::2], houses) for start in (0, 1))
+    return Radon(houses, train, test, jnp.arange(len(group)) % 2 == 0, counties, simulated)
+
+
+def _published_radon():
+    """County, floor, activity and uranium of the houses in Minnesota, from the survey's own two files."""
+    survey, land = (_read_table(_download(RADON_ADDRESS + name, sha256)) for name, sha256 in RADON_PUBLISHED.items())
+    uranium: dict[int, str] = {}
+    for row in land:
+        uranium.setdefault(1000 * int(row["stfips"]) + int(row["ctfips"]), row["Uppm"])
+    houses = {row["idnum"]: row for row in survey if row["state"] == "MN"}
+    return [
+        (row["county"], row["floor"], row["activity"], uranium[1000 * int(row["stfips"]) + int(row["cntyfips"])]) for row in houses.values()
+    ]
+
+
+def _read_table(path):
+    with path.open(newline="") as lines:
+        rows = csv.reader(lines, skipinitialspace=True)
+        header = [name.strip() for name in next(rows)]
+        return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows if row]
+
+
+def _download(address: str, sha256: str) -> Path:
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    try:
+        return Path(pooch.retrieve(address, known_hash=f"sha256:{sha256}", path=pooch.os_cache("deciding-with-approximations")))
+    except OSError as problem:
+        raise ValueError(
+            f"{address} could not be downloaded ({type(problem).__name__}); connect once, or set COURSE_DATA to a folder with the data "
+            "files. data.radon_simulated(key) makes up houses of the same shape"
+        ) from problem
 
 
 def local(name: str, sha256: str) -> Path | None:

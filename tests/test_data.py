@@ -1,12 +1,16 @@
 """The data sets: what they hold, and that nothing is read unchecked."""
 
 import hashlib
+import os
+from pathlib import Path
 
+import jax
 import numpy as np
+import pooch
 import pytest
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from course_pkg import data
+from course_pkg import data, models
 
 
 def test_diabetes_is_scikit_learns():
@@ -36,3 +40,100 @@ def test_standardised_columns():
     assert mean.shape == sd.shape == (3,)
     with pytest.raises(ValueError, match="column 1 of x is constant"):
         data.standardised(np.array([[1.0, 2.0], [3.0, 2.0]]))
+
+
+def test_breast_cancer_counts_the_malignant_ones():
+    table, theirs = data.breast_cancer(), load_breast_cancer()
+    assert np.allclose(table.x, theirs.data)
+    malignant = np.asarray(theirs.target_names)[theirs.target] == "malignant"
+    assert np.array_equal(table.y, malignant)
+
+
+def test_eight_schools_fit_the_model():
+    schools = data.eight_schools()
+    assert schools.sigma.tolist() == [15, 10, 16, 11, 9, 11, 10, 18]
+    model = models.eight_schools()
+    assert np.isfinite(models.log_joint(model, np.zeros(10, "float32"), schools))
+
+
+# Two counties of Minnesota and one of Arizona, in the layout of the published files.
+SURVEY = """idnum,state,state2,stfips,zip,region,typebldg,floor,room,basement,windoor,rep,stratum,wave,starttm,stoptm,\
+startdt,stopdt,activity,pcterr,adjwt,dupflag,zipflag,cntyfips,county
+    1,AZ,AZ, 4,85920, 1, 1, 1, 2,N, , 2, 4, 4, 930, 930,112987,120287,  0.3,  0.0,136.060971, 0, 0,  1,APACHE
+ 5081,MN,MN,27,55735, 5, 1, 1, 3,N, , 2, 2,41, 930, 930, 12088, 12288,  2.2,  9.7,1146.499190, 1, 0,  1,AITKIN
+ 5082,MN,MN,27,55748, 5, 1, 0, 4,Y, , 5, 2,40,1615,1615, 11888, 12088,  2.2, 14.5, 471.366223, 0, 0,  1,AITKIN
+ 5085,MN,MN,27,55797, 5, 1, 0, 4,Y, , 3, 2,40,1300,1300, 11888, 12188,  0.0,  3.4, 433.316718, 0, 0,  3,ANOKA
+"""
+LAND = """"stfips","ctfips","st","cty","lon","lat","Uppm"
+"04","001","AZ","APACHE",-109.49,35.64,1.48
+"27","001","MN","AITKIN",-93.415,46.608,.502054
+"27","003","MN","ANOKA",-93.246,45.273,.428565
+"27","003","MN","ANOKA",-93.246,45.273,.9
+"""
+
+
+def test_the_published_files_are_read_as_the_local_table_is(tmp_path, monkeypatch):
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    (tmp_path / "srrs2.dat").write_text(SURVEY)
+    (tmp_path / "cty.dat").write_text(LAND)
+    monkeypatch.setattr(data, "_download", lambda address, sha256: tmp_path / address.rsplit("/", 1)[1])
+    published = data.radon()
+    table = "county,floor,activity,uppm\nAITKIN,1,2.2,0.502054\nAITKIN,0,2.2,0.502054\nANOKA,0,0.0,0.428565\n"
+    (tmp_path / "radon_mn.csv").write_text(table)
+    monkeypatch.setattr(data, "RADON_TABLE", ("radon_mn.csv", hashlib.sha256(table.encode()).hexdigest()))
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    local = data.radon()
+    assert jax.tree.all(jax.tree.map(np.array_equal, published._replace(counties=()), local._replace(counties=())))
+    assert published.counties == local.counties == ("AITKIN", "ANOKA")
+    assert local.houses.group.tolist() == [0, 0, 1]
+    assert np.allclose(local.houses.x, [[np.log(0.502054), 1], [np.log(0.502054), 0], [np.log(0.428565), 0]])
+    assert np.allclose(local.houses.y, np.log([2.3, 2.3, 0.1]))
+    assert (len(local.train.y), len(local.test.y)) == (2, 1)
+
+
+def test_without_a_copy_and_a_connection_radon_says_what_to_do(monkeypatch):
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+
+    def offline(*args, **kwargs):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(pooch, "retrieve", offline)
+    with pytest.raises(ValueError, match=r"could not be downloaded \(ConnectionError\).*set COURSE_DATA.*radon_simulated"):
+        data.radon()
+
+
+def test_a_downloaded_file_is_checked(tmp_path, monkeypatch):
+    asked = {}
+
+    def retrieve(address, known_hash, path):
+        asked[address] = known_hash
+        return str(tmp_path / "file")
+
+    monkeypatch.setattr(pooch, "retrieve", retrieve)
+    assert data._download("https://example.org/file", "ab" * 32) == tmp_path / "file"
+    assert asked == {"https://example.org/file": "sha256:" + "ab" * 32}
+
+
+def test_the_real_radon_houses():
+    folder = os.environ.get("COURSE_DATA")
+    if folder is None or not (Path(folder) / "radon_mn.csv").is_file():
+        pytest.skip("COURSE_DATA holds no radon_mn.csv")
+    houses = data.radon()
+    assert (len(houses.houses.y), len(houses.train.y), len(houses.test.y), len(houses.counties)) == (919, 460, 459, 85)
+    assert not houses.simulated
+    assert houses.counties[0] == "AITKIN"
+    for group in range(85):  # uranium is a county's
+        assert len(np.unique(houses.houses.x[houses.houses.group == group, 0])) == 1
+    assert float(houses.houses.y.mean()) == pytest.approx(1.26, abs=0.01)
+
+
+def test_made_up_houses_say_so_and_fit_the_model():
+    made_up = data.radon_simulated(jax.random.key(0))
+    assert made_up.simulated
+    assert jax.tree.all(jax.tree.map(np.array_equal, made_up.houses, data.radon_simulated(jax.random.key(0)).houses))
+    assert not np.array_equal(made_up.houses.y, data.radon_simulated(jax.random.key(1)).houses.y)
+    assert sorted(np.unique(made_up.houses.group)) == list(range(85))
+    model = models.hierarchical_regression(85, 2)
+    theta = np.zeros(model.dim, "float32")
+    parts = [float(model.log_likelihood(theta, part)) for part in (made_up.houses, made_up.train, made_up.test)]
+    assert parts[0] == pytest.approx(parts[1] + parts[2], rel=1e-5)

@@ -27,7 +27,7 @@ LINK = re.compile(r"\[([A-Z]+\d+)\]\(#erratum-([A-Z]+\d+)\)")
 CELL = re.compile(r"\{code-cell\}|\{code-block\}|[^{]|$")  # a fence whose text is not read as text
 SEED = 0  # the page prints this seed's figures; the tests run several
 
-CHAPTERS = {"decisions": "Decisions"}
+CHAPTERS = {"decisions": "Decisions", "gradients": "Gradients"}
 DOCUMENTS = {
     "thesis": "sakaya2021thesis",
     "paper": "kusmierczyk2019lcvi",
@@ -50,17 +50,17 @@ INTRODUCTION = """\
 This book leans on four documents. We read them closely, and where a formula did not survive a computation we say so
 here. The list is no verdict on them: all four are worth reading, and most of what follows is a letter or a sign.
 
-Each item has a computation of its own. For a mistake, the printed form has to fail by a stated margin and the mended
-one has to pass. For a statement that only looks wrong, it is the other way round: the printed form passes, and the
-change that tempts a reader fails. Exact items compare closed forms, enumeration, quadrature or a search. Simulated ones
-are judged in standard errors at five seeds: the right form has to stay within 5, the wrong one has to miss by more than
-10. The figures below come from the same computations, at seed 0.
+Each item but those marked *wording* has a computation of its own. For a mistake, the printed form has to fail by a
+stated margin and the mended one has to pass. For a statement that only looks wrong, it is the other way round: the
+printed form passes, and the change that tempts a reader fails. Exact items compare closed forms, enumeration, quadrature
+or a search. Simulated ones are judged in standard errors at five seeds: the right form has to stay within 5, the wrong
+one has to miss by more than 10. The figures below come from the same computations, at seed 0.
 
 To run one item's test, or all of them:
 
-```
-python -m pytest tests/errata -k test_t02
-python -m pytest tests/errata
+```sh
+.venv/bin/python -m pytest tests/errata -k test_t02
+.venv/bin/python -m pytest tests/errata
 ```
 
 The kinds:
@@ -193,7 +193,7 @@ def entry(item: Item, linking: list[str]) -> str:
         parts += [
             definition("Why", item.why),
             definition(f"Shown ({how})", fill(item.shown, figures(item))),
-            definition("Test", f"`python -m pytest tests/errata -k test_{item.id.lower()}`"),
+            definition("Test", f"`.venv/bin/python -m pytest tests/errata -k test_{item.id.lower()}`"),
         ]
     if linking:
         parts.append(definition("Used on", ", ".join(f"{{doc}}`../{page}`" for page in linking)))

@@ -9,8 +9,8 @@ ALIAS = re.compile(r"Alias for field number \d+")
 PLACE = re.compile(r"^% modules:.*$", re.MULTILINE)
 # From what lies at the bottom to what stands on top; a module that is not named here follows, by its name.
 ORDER = (
-    *("data", "models", "families", "fit"),
-    *("decisions", "mcmc", "vi", "gradients", "is_gradients", "lambertw", "lcvi", "posthoc"),
+    *("data", "models", "families", "decisions"),
+    *("gradients", "implicit", "fit", "mcmc", "vi", "is_gradients", "lambertw", "lcvi", "posthoc"),
     *("plots", "checks"),
 )
 SECTION = """## `{name}`

@@ -8,7 +8,7 @@ from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferen
 
 
 def round_brackets() -> BracketStyle:
-    return BracketStyle(left="(", right=")")
+    return BracketStyle(left="(", right=")", sep="; ")
 
 
 @dataclass

@@ -10,10 +10,11 @@ from typing import Any
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict
 from course_pkg.checks.decisions import TASKS as _DECISIONS
+from course_pkg.checks.gradients import TASKS as _GRADIENTS
 
 __all__ = ["TASKS", "Mistake", "NotYet", "Task", "Trouble", "Verdict", "check", "hint", "judge", "tasks"]
 
-TASKS: dict[str, Task] = {task.name: task for task in _DECISIONS}
+TASKS: dict[str, Task] = {task.name: task for task in (*_DECISIONS, *_GRADIENTS)}
 _STAGES = ("the idea", "the equation", "the first line")
 
 

@@ -87,6 +87,28 @@ def numbers(got: Any) -> tuple[np.ndarray, ...]:
         raise Trouble(f"Your function returned a {type(got).__name__} that cannot be read as numbers.") from None
 
 
+def read(got: Any, want: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """An answer in the form of ``want``: any list, tuple or array does whose first axis has the right length."""
+    if len(want) == 1 and isinstance(got, tuple) and want[0].ndim and len(got) == len(want[0]) > 1:
+        got = list(got)
+    elif len(want) > 1 and not isinstance(got, tuple):
+        if _length(got) != len(want):
+            raise Trouble(f"Expected {_count(len(want))}; your function returned {_form(got)}.")
+        got = tuple(got)
+    return numbers(got)
+
+
+def _length(got: Any) -> int:
+    """How long the first axis is; 0 if there is none."""
+    return len(got) if isinstance(got, list) or getattr(got, "ndim", None) else 0
+
+
+def _form(got: Any) -> str:
+    if isinstance(got, list):
+        return f"a list of {len(got)}"
+    return f"an array of shape {tuple(got.shape)}" if getattr(got, "ndim", None) else "one value"
+
+
 def agree(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...], rtol: float) -> bool:
     """Same shapes, and equal up to ``rtol`` of the largest finite number in ``other``."""
     sizes = [np.abs(part[np.isfinite(part)]).max(initial=0.0) for part in other]
@@ -97,7 +119,8 @@ def agree(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...], rtol: floa
 
 def _shape_words(got: tuple[np.ndarray, ...], want: tuple[np.ndarray, ...]) -> str | None:
     if len(got) != len(want):
-        return f"Expected {_count(len(want))}; your function returned {_count(len(got))}."
+        wanted = f"an array of shape {want[0].shape}" if len(want) == 1 and want[0].ndim else _count(len(want))
+        return f"Expected {wanted}; your function returned {_count(len(got))}."
     for place, (a, b) in enumerate(zip(got, want, strict=True), start=1):
         if a.shape != b.shape:
             part = f"part {place} of " if len(want) > 1 else ""
@@ -120,17 +143,20 @@ def judge(
     right: str,
     nudge: str,
     rtol: float = 1e-4,
+    parts: Sequence[str] = (),
 ) -> Verdict:
     """Judge a function whose answer is not random: call it on every case and compare with ``reference``.
 
     A mistake is named only if the answer agrees with it on all cases. ``nudge`` is said when the answer is wrong in a way
-    of its own; it describes a small case that can be worked out by hand.
+    of its own; it describes a small case that can be worked out by hand. If an answer has several ``parts``, their names
+    serve to say which of them are off.
     """
     try:
-        got = [numbers(call(answer, *case)) for case in cases]
+        returned = [call(answer, *case) for case in cases]
+        want = [numbers(reference(*case)) for case in cases]
+        got = [read(a, b) for a, b in zip(returned, want, strict=True)]
     except Trouble as trouble:
         return Verdict(False, str(trouble))
-    want = [numbers(reference(*case)) for case in cases]
     if all(agree(a, b, rtol) for a, b in zip(got, want, strict=True)):
         return Verdict(True, right)
     for wrong, words in mistakes.values():
@@ -139,31 +165,31 @@ def judge(
     for a, b in zip(got, want, strict=True):
         if words_on_shape := _shape_words(a, b):
             return Verdict(False, words_on_shape)
-    return Verdict(False, nudge)
+    return Verdict(False, f"{_which(got, want, rtol, parts)}{nudge}")
+
+
+def _which(got: list[tuple[np.ndarray, ...]], want: list[tuple[np.ndarray, ...]], rtol: float, parts: Sequence[str]) -> str:
+    """Which parts of an answer are off, if it is not all of them."""
+    off = [
+        name
+        for place, name in enumerate(parts)
+        if not all(agree(a[place : place + 1], b[place : place + 1], rtol) for a, b in zip(got, want, strict=True))
+    ]
+    if not 0 < len(off) < len(parts):
+        return ""
+    words = f"{' and '.join(off)} {'is' if len(off) == 1 else 'are'} off; the rest is right. "
+    return words[0].upper() + words[1:]
+
+
+def key_words(first: Any, again: Any, others: Sequence[Any]) -> str | None:
+    """What is wrong with the use of a random key: the same key must give the same answer, another key another one."""
+    if not agree(numbers(first), numbers(again), 1e-9):
+        return "Right on average, but the same key gave two different answers. Take all randomness from `key`."
+    if all(agree(numbers(first), numbers(other), 1e-9) for other in others):
+        return "The right value, but it is the same whatever the key is. Draw the noise from `key`."
+    return None
 
 
 def bound(tests: int = 1) -> float:
     """How many standard errors a right answer may be off, if ``tests`` comparisons share one false-alarm rate."""
     return float(norm.isf(FALSE_ALARM / tests / 2))
-
-
-def judge_random(
-    got: float,
-    standard_error: float,
-    truth: float,
-    known: dict[str, tuple[float, str]],
-    *,
-    right: str,
-    nudge: str,
-    tests: int = 1,
-) -> Verdict:
-    """Judge a Monte Carlo answer by |error| / standard error; ``known`` maps a mistake's name to what it tends to, and words."""
-    if not np.isfinite(got):
-        return Verdict(False, "Your answer is not a finite number.")
-    if abs(got - truth) <= bound(tests) * standard_error:
-        return Verdict(True, right)
-    # the nearest known mistake, if it is within its own Monte Carlo error (the mistake was simulated, too: hence the root of 2)
-    for value, words in sorted(known.values(), key=lambda item: abs(item[0] - got)):
-        if abs(got - value) <= bound(tests) * np.sqrt(2) * standard_error:
-            return Verdict(False, words)
-    return Verdict(False, f"{nudge} Yours is {abs(got - truth) / standard_error:.0f} standard errors away from what it estimates.")

@@ -202,7 +202,7 @@ def effective_sample_size(weights):
         >>> float(effective_sample_size(jnp.array([1.0, 1.0, 0.0, 0.0])))
         2.0
 
-    Source: thesis, section 2.5.
+    Source: named in thesis, section 2.5; the formula is Kish's.
     """
     weights = _guard.numbers("weights", weights, at_least=1)
     w = _guard.weights("weights", weights, weights.shape)

@@ -6,6 +6,8 @@ use. Data are an argument all the way down, so that one compilation serves every
 Read `model` first, then any of the concrete ones; `from_numpyro` and `from_pymc` take models that are written in those languages.
 """
 
+from course_pkg.models.adapters_numpyro import from_numpyro
+from course_pkg.models.adapters_pymc import from_pymc
 from course_pkg.models.classification import Trials, event_probability, logistic_regression
 from course_pkg.models.factorization import Cells, TableRows, matrix_factorization
 from course_pkg.models.gaussian import normal_sample
@@ -37,6 +39,8 @@ __all__ = [
     "check_pools",
     "eight_schools",
     "event_probability",
+    "from_numpyro",
+    "from_pymc",
     "hierarchical_regression",
     "linear_regression",
     "log_joint",

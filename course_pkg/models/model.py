@@ -65,22 +65,27 @@ def require_differentiable(model: Model) -> Model:
 
 
 def without_gradient(predict: Callable, outcome: str, values: str) -> Callable:
-    """`predict` of a discrete outcome, which refuses to be differentiated instead of returning a gradient of zero."""
+    """`predict` of an outcome without a derivative: it refuses to be differentiated instead of returning a gradient of zero."""
     reason = (
         f"predict cannot be differentiated: {outcome} is discrete. Sum over the values of {values} with their probabilities, use a "
         "score-function gradient, or stop the gradient at theta"
     )
+    return refusing(predict, reason)
+
+
+def refusing(predict: Callable, reason: str) -> Callable:
+    """`predict`, which raises a ValueError with this `reason` where it is differentiated in ``theta``."""
 
     @jax.custom_jvp
-    def guarded(key, theta, covariates):
-        return predict(key, theta, covariates)
+    def barrier(theta):
+        return theta
 
-    @guarded.defjvp
+    @barrier.defjvp
     def refuse(primals, tangents):  # noqa: ARG001
         raise ValueError(reason)
 
     def draw(key, theta, covariates=None):
-        return guarded(key, theta, covariates)
+        return predict(key, barrier(theta), covariates)
 
     draw.no_gradient = reason  # type: ignore[attr-defined]
     return draw

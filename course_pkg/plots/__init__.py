@@ -29,9 +29,9 @@ def use_style():
             "axes.titlesize": "medium",
             "axes.titlelocation": "left",
             "figure.constrained_layout.use": True,
-            "figure.dpi": 110,
+            "figure.dpi": 140,
             "figure.facecolor": "white",
-            "figure.figsize": (6.4, 3.4),
+            "figure.figsize": (5.0, 3.2),
             "font.size": 10,
             "legend.frameon": False,
             "lines.linewidth": 1.8,
@@ -47,8 +47,8 @@ def shade(ax, x, density, *, color=BLUE, label=None):
     ax.set_ylim(0, max(ax.get_ylim()[1], 1.05 * float(max(density))))
 
 
-def mark(ax, x, text, *, color=BLACK, height=0.95):
-    """Draw an upright line at a decision and write its name beside it."""
+def mark(ax, x, text, *, color=BLACK, height=0.95, side="right"):
+    """Draw an upright line at a decision and write its name on one side of it, "right" or "left"."""
     ax.axvline(x, color=color, linestyle="--", linewidth=1.2)
-    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "xytext": (4, 0)}
-    ax.annotate(text, (x, height), color=color, va="top", **place)
+    place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "xytext": (4 if side == "right" else -4, 0)}
+    ax.annotate(text, (x, height), color=color, va="top", ha="left" if side == "right" else "right", **place)

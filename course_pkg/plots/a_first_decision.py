@@ -29,10 +29,10 @@ def one_patient(mean, sd, line_sd, decision):
     line = norm.pdf(x, mean, line_sd)
     ax.plot(x, line * norm.pdf(0, 0, sd) / line.max(), color=ORANGE, linewidth=1.2, label="the line at this patient (not to scale)")
     ax.fill_between(x, norm.pdf(x, mean, sd), where=x >= decision, color=RED, alpha=0.35, linewidth=0, label="a quarter of the chance")
-    mark(ax, mean, "mean", height=0.8)
-    mark(ax, decision, "the clinic's", color=RED, height=0.8)
-    ax.set(xlabel="disease progression score", yticks=[], ylim=(0, 1.6 * norm.pdf(0, 0, sd)))
-    ax.legend(loc="upper left", fontsize="small")
+    mark(ax, mean, "mean", height=0.97)
+    mark(ax, decision, "the clinic's", color=RED, height=0.97)
+    ax.set(xlabel="disease progression score", yticks=[], ylim=(0, 1.2 * norm.pdf(0, 0, sd)))
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0))
     return fig
 
 
@@ -43,7 +43,7 @@ def wrong_noise(multiples, costs):
     ax.fill_between(multiples, low, high, color=PURPLE, alpha=0.2, linewidth=0, label="nine splits in ten")
     ax.plot(multiples, middle, color=PURPLE, label="median over splits")
     mark(ax, 0, "ridge's own\nprediction", color=BLUE, height=0.97)
-    mark(ax, 1, "the model's\ndeviation", color=RED, height=0.97)
+    mark(ax, 1, "the model's\ndeviation", color=RED, height=0.7)
     ax.set(xlabel="assumed deviation / the model's deviation", ylabel="clinic's cost per patient")
-    ax.legend(loc="lower left", fontsize="small")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.62, 1.0))
     return fig

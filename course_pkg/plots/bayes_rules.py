@@ -8,7 +8,7 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, mark,
 
 def two_days(x, days):
     """Densities below one another, each with its decisions: ``days`` holds (title, density, {name: decision})."""
-    fig, axes = plt.subplots(len(days), 1, sharex=True, figsize=(6.4, 4.4))
+    fig, axes = plt.subplots(len(days), 1, sharex=True, figsize=(5.0, 4.8))
     for ax, (title, density, decisions) in zip(axes, days, strict=True):
         shade(ax, x, density)
         for k, (name, h) in enumerate(decisions.items()):
@@ -21,13 +21,13 @@ def two_days(x, days):
 
 def valleys(h, curves, lowest):
     """Expected losses along the decisions, each as a multiple of its lowest value, with a dot at the bottom."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    fig, ax = plt.subplots(figsize=(5.0, 3.8))
     colours, styles = (BLUE, ORANGE, GREEN, RED, PURPLE), ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
     for (name, curve), colour, style in zip(curves.items(), colours, styles, strict=True):
-        ax.plot(h, curve / curve.min(), color=colour, linestyle=style, label=name)
+        ax.plot(h, curve / curve.min(), color=colour, linestyle=style, label=name.replace("linex", "LinEx"))
         ax.plot(lowest[name], 1.0, "o", color=colour, clip_on=False)
     ax.set(ylim=(1, 2.2), xlim=(h[0], h[-1]), xlabel="loaves baked, h", ylabel="expected loss / its lowest")
-    ax.legend(fontsize="small")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     return fig
 
 
@@ -51,18 +51,18 @@ def two_valleys(h, curve, looks, look_risks, ends):
     for (name, (at, risk)), colour, shape in zip(ends.items(), (RED, GREEN), ("X", "D"), strict=True):
         ax.plot(at, risk, shape, color=colour, markersize=9, label=name, linestyle="none")
     ax.set(xlabel="decision h", ylabel="expected capped loss", xlim=(h[0], h[-1]))
-    ax.legend(loc="lower left", fontsize="small")
+    ax.legend(loc="lower left")
     return fig
 
 
 def plant(x, p, normals, critical):
     """The reactor's posterior and its normal stand-ins: ``normals`` maps a label to a density."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    fig, ax = plt.subplots(figsize=(5.0, 3.8))
     ax.fill_between(x, p, color=BLACK, alpha=0.12, linewidth=0)
     ax.plot(x, p, color=BLACK, label="posterior")
     for (name, q), colour, style in zip(normals.items(), (BLUE, PURPLE, GREEN), ((0, (1, 1)), "--", "-."), strict=True):
         ax.plot(x, q, color=colour, linestyle=style, label=name)
     mark(ax, critical, "critical", color=RED)
     ax.set(xlabel="temperature", yticks=[], ylim=(0, None), xlim=(x[0], x[-1]))
-    ax.legend(loc="upper left", fontsize="small")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return fig

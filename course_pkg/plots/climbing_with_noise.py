@@ -6,14 +6,14 @@ import numpy as np
 from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 
 
-def routes(mu, tau, height, paths, top):
+def routes(mu, tau, height, paths, start, top):
     """Two climbs over the contours of ``height``, shape (len(tau), len(mu)): ``paths`` maps a title to (mu, tau) arrays."""
     fig, axes = plt.subplots(1, len(paths), sharey=True, figsize=(6.4, 3.4))
     below = np.array([-1.5, -0.8, -0.4, -0.2, -0.1, -0.05, -0.02, -0.005])
     for ax, (title, (along, up)), colour in zip(axes, paths.items(), (BLUE, ORANGE), strict=True):
         ax.contour(mu, tau, height - height.max(), levels=below, colors=BLACK, linewidths=0.5, linestyles="solid", alpha=0.5)
-        ax.plot(along, up, color=colour, linewidth=1, marker=".", markersize=3)
-        ax.plot(along[0], up[0], "s", color=BLACK, markersize=6)
+        ax.plot(np.append(start[0], along), np.append(start[1], up), color=colour, linewidth=1, marker=".", markersize=3)
+        ax.plot(*start, "s", color=BLACK, markersize=6)
         ax.plot(*top, "*", color=RED, markersize=13)
         ax.set(title=title, xlabel="mean, thousand litres", xlim=(mu[0], mu[-1]), ylim=(tau[0], tau[-1]))
     axes[0].set_ylabel("precision")

@@ -42,7 +42,7 @@ def pool_sizes(sizes, tests, deviation, clear):
     ax.set(xscale="log", xlabel="swabs in a pool", ylabel="relative to the best", ylim=(0, 4))
     ax.set_xticks([2, 5, 10, 20, 50, 100, 200, 400], labels=["2", "5", "10", "20", "50", "100", "200", "400"])
     ax.minorticks_off()
-    ax.legend(loc="upper center", fontsize="small")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return fig
 
 

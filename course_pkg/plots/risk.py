@@ -6,29 +6,29 @@ from course_pkg import plots
 
 
 def overfit(t, y, fine, fits, sizes, seen, fresh):
-    """Left: data and fitted curves. Right: empirical risk and risk on fresh data against the number of coefficients.
+    """Above: data and fitted curves. Below: empirical risk and risk on fresh data against the number of coefficients.
 
     Args:
         t: shape ``(n,)``, where the data were taken.
         y: shape ``(n,)``.
         fine: shape ``(k,)``, a fine axis.
         fits: for each name, shape ``(k,)``, a curve.
-        sizes: shape ``(p,)``, numbers of coefficients.
-        seen: shape ``(p,)``, expected empirical risk.
-        fresh: shape ``(p,)``, expected risk on fresh data.
+        sizes: shape ``(d,)``, numbers of coefficients.
+        seen: shape ``(d,)``, expected empirical risk.
+        fresh: shape ``(d,)``, expected risk on fresh data.
     """
-    fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.4))
-    left.plot(t, y, "o", color=plots.BLACK, markersize=5)
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
+    top.plot(t, y, "o", color=plots.BLACK, markersize=5)
     for (name, curve), color, style in zip(fits.items(), (plots.RED, plots.BLUE), ("-", "--"), strict=True):
-        left.plot(fine, curve, color=color, linestyle=style, label=name)
+        top.plot(fine, curve, color=color, linestyle=style, label=name)
     room = 0.6 * (y.max() - y.min())
-    left.set(xlabel="$t$", ylabel="$y$", ylim=(y.min() - room, y.max() + room), title="Two curves, one data set")
-    left.legend(loc="upper left", fontsize="small")
-    right.plot(sizes, seen, color=plots.GREEN, marker="o", markersize=3.5, label="on the data that chose it")
-    right.plot(sizes, fresh, color=plots.RED, marker="s", markersize=3.5, label="on fresh data")
-    right.set(xlabel="coefficients", ylabel="expected squared loss", title="Empirical risk flatters")
-    right.set_ylim(bottom=0)
-    right.legend(loc="upper right", fontsize="small")
+    top.set(xlabel="$t$", ylabel="$y$", ylim=(y.min() - room, y.max() + room), title="Two curves, one data set")
+    top.legend(loc="upper left")
+    below.plot(sizes, seen, color=plots.GREEN, marker="o", markersize=3.5, label="on the data that chose it")
+    below.plot(sizes, fresh, color=plots.RED, marker="s", markersize=3.5, label="on fresh data")
+    below.set(xlabel="coefficients", ylabel="expected squared loss", title="Empirical risk flatters")
+    below.set_ylim(bottom=0)
+    below.legend(loc="upper right")
     return fig
 
 
@@ -41,20 +41,20 @@ def frequentist(theta, prior, curves):
         curves: for each rule's name, shape ``(n,)``, its risk.
     """
     fig, ax = plt.subplots()
-    top = 2.2
-    ax.fill_between(theta, 0.8 * top * prior / prior.max(), color=plots.BLACK, alpha=0.08, linewidth=0, label="prior (no scale)")
+    ceiling = 2.2
+    ax.fill_between(theta, 0.8 * ceiling * prior / prior.max(), color=plots.BLACK, alpha=0.08, linewidth=0, label="prior (no scale)")
     for (name, curve), color, style in zip(curves.items(), (plots.ORANGE, plots.BLUE, plots.GREEN), ("-", "--", "-."), strict=True):
         ax.plot(theta, curve, color=color, linestyle=style, label=name)
-    ax.set(xlabel=r"truth $\theta$", ylabel="frequentist risk", ylim=(0, top))
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize="small")
+    ax.set(xlabel=r"truth $\theta$", ylabel="frequentist risk", ylim=(0, ceiling))
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return fig
 
 
 def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
-    """Left: a posterior margin and its approximation. Right: the two risks of each decision, with their minima.
+    """Above: a posterior margin and its approximation. Below: the two risks of each decision, with their minima.
 
     Args:
-        theta: shape ``(n,)``, the axis on the left.
+        theta: shape ``(n,)``, the axis above.
         p: shape ``(n,)``, posterior density.
         q: shape ``(n,)``, density of the approximation.
         grid: shape ``(k,)``, decisions.
@@ -63,18 +63,18 @@ def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
         h_p: the best decision under ``p``.
         h_q: the best decision under ``q``.
     """
-    fig, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3.3))
-    plots.shade(left, theta, p, color=plots.BLUE, label="posterior p")
-    plots.shade(left, theta, q, color=plots.ORANGE, label="approximation q")
-    left.set(xlabel=r"$\theta_1$", ylabel="density", ylim=(0, 1.1 * max(p.max(), q.max())), title="Same centre, too narrow")
-    left.legend(loc="upper left", fontsize="small")
-    right.plot(grid, p_risk, color=plots.BLUE, label="p-risk")
-    right.plot(grid, q_risk, color=plots.ORANGE, linestyle="--", label="q-risk")
-    plots.mark(right, h_p, "$h_p$", color=plots.BLUE, height=0.12)
-    plots.mark(right, h_q, "$h_q$", color=plots.ORANGE, height=0.12)
-    right.set(xlabel="decision $h$", ylabel="risk (tilted loss)", title="Another valley")
-    right.set_ylim(bottom=0)
-    right.legend(loc="lower left", fontsize="small")
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
+    plots.shade(top, theta, p, color=plots.BLUE, label="posterior p")
+    plots.shade(top, theta, q, color=plots.ORANGE, label="approximation q")
+    top.set(xlabel=r"$\theta_1$", ylabel="density", ylim=(0, 1.1 * max(p.max(), q.max())), title="Same centre, too narrow")
+    top.legend(loc="upper left")
+    below.plot(grid, p_risk, color=plots.BLUE, label="p-risk")
+    below.plot(grid, q_risk, color=plots.ORANGE, linestyle="--", label="q-risk")
+    plots.mark(below, h_p, "$h_p$", color=plots.BLUE, height=0.12)
+    plots.mark(below, h_q, "$h_q$", color=plots.ORANGE, height=0.12)
+    below.set(xlabel="decision $h$", ylabel="risk (tilted loss)", title="Another valley")
+    below.set_ylim(bottom=0)
+    below.legend(loc="lower left")
     return fig
 
 

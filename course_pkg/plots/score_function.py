@@ -8,36 +8,35 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY
 CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 100)), np.sin(np.linspace(0, 2 * np.pi, 100))])
 
 
-def _ellipse(ax, mean, covariance, colour, style):
+def _ellipse(ax, normal, colour, style):
+    mean, covariance = normal
     for radius in (1.0, 2.0):
         edge = np.asarray(mean)[:, None] + radius * np.linalg.cholesky(covariance) @ CIRCLE
         ax.plot(*edge, color=colour, linestyle=style, linewidth=1)
 
 
-def arrows(samples, exact, q, posterior, *, shrink=0.05):
+def arrows(samples, exact, q, posterior, *, shrink=0.03):
     """Terms of score-function estimates, one panel for each: ``samples`` maps a title to (draws (M, 2), terms (M, 2)).
 
-    ``exact`` is the true gradient, ``q`` and ``posterior`` are (mean, covariance). Each panel's mean arrow starts at the mode of q and is
-    drawn ten times as long as the terms are.
+    ``exact`` is the true gradient, ``q`` and ``posterior`` are (mean, covariance). The arrows of the mean start at the mode of q.
     """
     rows = -(-len(samples) // 2)
     fig, axes = plt.subplots(rows, 2, sharex=True, sharey=True, figsize=(6.4, 3.0 * rows))
     for ax, (title, (at, term)) in zip(axes.flat, samples.items(), strict=False):
-        _ellipse(ax, *q, BLUE, "-")
-        _ellipse(ax, *posterior, GREEN, "--")
+        _ellipse(ax, q, BLUE, "-")
+        _ellipse(ax, posterior, GREEN, "--")
         kind = {"angles": "xy", "scale_units": "xy", "scale": 1}
         ax.quiver(*at.T, *(shrink * term).T, color=ORANGE, width=0.008, **kind)
         ax.plot(*at.T, ".", color=BLACK, markersize=4)
-        ax.quiver(*q[0], *(shrink * exact * 10), color=BLACK, width=0.012, **kind)
-        ax.quiver(*q[0], *(shrink * term.mean(axis=0) * 10), color=RED, width=0.012, **kind)
-        ax.set(title=title, xlim=(-3.5, 3.5), ylim=(-3.5, 4.5))
+        ax.quiver(*q[0], *(shrink * exact), color=BLACK, width=0.012, **kind)
+        ax.quiver(*q[0], *(shrink * term.mean(axis=0)), color=RED, width=0.012, **kind)
+        ax.set(title=title, xlim=(-3.5, 3.5), ylim=(-3, 4), aspect="equal")
     for ax in axes.flat[len(samples) :]:
         ax.axis("off")
-        names = ("q", "posterior", "one draw's term", "their mean, times 10", "exact gradient, times 10")
-        handles = [
-            plt.Line2D([], [], color=c, linestyle=s) for c, s in ((BLUE, "-"), (GREEN, "--"), (ORANGE, "-"), (RED, "-"), (BLACK, "-"))
-        ]
-        ax.legend(handles, names, loc="center")
+        names = ("q", "posterior", "one draw's term", "their mean", "exact gradient")
+        for name, colour, style in zip(names, (BLUE, GREEN, ORANGE, RED, BLACK), ("-", "--", "-", "-", "-"), strict=True):
+            ax.plot([], [], color=colour, linestyle=style, label=name)
+        ax.legend(loc="center")
     for ax in axes[-1]:
         ax.set_xlabel("intercept")
     for ax in axes[:, 0]:
@@ -66,6 +65,6 @@ def climbs(runs, best):
         ax.fill_between(share, low, high, color=colour, alpha=0.15, linewidth=0)
         ax.plot(share, mid, color=colour, linestyle=style, label=name)
     ax.axhline(best, color=BLACK, linewidth=0.8, linestyle=":", label="the best q")
-    ax.set(yscale="log", xlabel="share of the run", ylabel="excess risk")
+    ax.set(yscale="log", ylim=(2e-4, 3), xlabel="share of the run", ylabel="excess risk")
     ax.legend(fontsize="small", loc="upper right")
     return fig

@@ -1,4 +1,4 @@
-"""Drawings of the page "Why be Bayesian". Each takes what the page computed and returns the figure."""
+"""Drawings of the page "Why be Bayesian?". Each takes what the page computed and returns the figure."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +14,7 @@ def two_experiments(fixed, waiting, seen):
         waiting: chances of 0, 1, ... heads before the last tail that was waited for, shape ``(m,)``.
         seen: the number of heads that came up.
     """
-    fig, axes = plt.subplots(2, 1, figsize=(6.4, 4.0), sharex=True)
+    fig, axes = plt.subplots(2, 1, figsize=(5.0, 4.2), sharex=True)
     for ax, chances, title in zip(axes, (fixed, waiting), ("Twelve tosses planned", "Toss until the third tail"), strict=True):
         heads = np.arange(len(chances))
         tail = heads >= seen
@@ -37,14 +37,14 @@ def stopping(looks, false_alarms, reported, realised):
         reported: mean posterior probability in each bin, shape ``(b,)``.
         realised: share of true statements in each bin, shape ``(b,)``.
     """
-    fig, (left, right) = plt.subplots(1, 2, figsize=(6.4, 3.0))
-    left.plot(looks, false_alarms, color=RED)
-    left.axhline(0.05, color=BLACK, linestyle="--", linewidth=1.2)
-    left.annotate("promised", (looks[-1], 0.06), ha="right", color=BLACK)
-    left.set(xscale="log", xlabel="looks at the data", ylabel="false alarms", ylim=(0, None), title="p-value")
-    right.plot([0, 1], [0, 1], color=BLACK, linestyle="--", linewidth=1.2)
-    right.plot(reported, realised, "o", color=BLUE)
-    right.set(xlabel="reported at the stop", ylabel="true", title="Posterior probability")
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
+    top.plot(looks, false_alarms, color=RED)
+    top.axhline(0.05, color=BLACK, linestyle="--", linewidth=1.2)
+    top.annotate("promised", (looks[-1], 0.06), ha="right", color=BLACK)
+    top.set(xscale="log", xlabel="looks at the data", ylabel="false alarms", ylim=(0, None), title="p-value")
+    below.plot([0, 1], [0, 1], color=BLACK, linestyle="--", linewidth=1.2)
+    below.plot(reported, realised, "o", color=BLUE)
+    below.set(xlabel="reported at the stop", ylabel="true", title="Posterior probability")
     return fig
 
 
@@ -75,14 +75,14 @@ def learning(grid, posteriors, truth):
         posteriors: a dict of titles and dicts of labels and densities, each of shape ``(g,)``.
         truth: the coin's theta.
     """
-    fig, axes = plt.subplots(len(posteriors), 1, figsize=(6.4, 4.4), sharex=True)
+    fig, axes = plt.subplots(len(posteriors), 1, figsize=(5.0, 4.8), sharex=True)
     for ax, (title, densities) in zip(axes, posteriors.items(), strict=True):
         for (label, density), color in zip(densities.items(), (ORANGE, GREEN, BLUE), strict=True):
             shade(ax, grid, density / density.max(), color=color, label=label)
         ax.axvline(truth, color=BLACK, linestyle="--", linewidth=1.2)
         ax.set(title=title, ylabel="density / peak")
     axes[0].legend(loc="upper left", title="tosses")
-    axes[-1].set_xlabel("theta")
+    axes[-1].set_xlabel(r"$\theta$")
     return fig
 
 
@@ -101,6 +101,6 @@ def certificates(betas, observed, true, mcallester, seeger):
     ax.plot(betas, seeger, color=BLUE, label="bound by kl")
     ax.plot(betas, true, color=BLACK, linestyle="--", label="true error")
     ax.plot(betas, observed, color=GREEN, linestyle=":", label="error on the data")
-    ax.set(xscale="log", xlabel="beta", ylabel="error", ylim=(0, 0.6))
+    ax.set(xscale="log", xlabel=r"$\beta$", ylabel="error", ylim=(0, 0.6))
     ax.legend(ncols=2)
     return fig

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from scipy.special import gammaln
+from scipy.stats import chi2, ncx2, norm
 from sklearn.linear_model import Ridge
 
-from course_pkg.checks import TASKS, NotYet, check, hint, judge, tasks
-from course_pkg.checks._judge import Mistake, bound, judge_random
+from course_pkg.checks import TASKS, NotYet, Trouble, check, hint, judge, tasks
+from course_pkg.checks._judge import Mistake, bound, key_words, read
 from course_pkg.checks._judge import judge as judge_numbers
 from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
 from tools import exercises
@@ -103,17 +105,35 @@ def test_a_right_answer_is_right_even_where_a_mistake_agrees_with_it():
     assert judge_numbers(lambda x: x, [(2.0,)], lambda x: x, same, right="Right.", nudge="").passed
 
 
-def test_a_random_answer_is_judged_by_its_error():
-    known = {"half": (0.5, "half")}
-    for got, words in [
-        (1.0 + 3.8, "right"),
-        (1.0 + 3.95, "nudge Yours is 4 "),
-        (-20.0, "nudge"),
-        (np.inf, "Your answer is not"),
-    ]:
-        assert judge_random(got, 1.0, 1.0, {}, right="right", nudge="nudge").message.startswith(words)
-    assert judge_random(0.5, 0.01, 1.0, known, right="", nudge="").message == "half"
+def test_the_false_alarm_rate_is_shared_by_the_comparisons():
     assert bound() == pytest.approx(3.8906, abs=1e-4)  # two-sided, one in ten thousand
+    assert 2 * norm.sf(bound(4)) * 4 == pytest.approx(1e-4)
+
+
+def test_a_key_must_matter_and_must_repeat():
+    assert key_words(0.3, 0.3, [0.3, 0.4]) is None
+    assert "whatever the key" in str(key_words(0.3, 0.3, [0.3, 0.3]))
+    assert "the same key gave two" in str(key_words(0.3, 0.31, [0.4, 0.5]))
+
+
+def test_an_answer_is_read_in_the_form_that_is_wanted():
+    pair, column = (np.zeros(()), np.zeros(3)), (np.zeros(3),)
+    for got in ((1.0, np.ones(3)), [1.0, np.ones(3)], np.array([1.0, np.ones(3)], dtype=object)):
+        assert [part.shape for part in read(got, pair)] == [(), (3,)]
+    for got in ((1, 2, 3), [1, 2, 3], np.arange(3)):
+        assert [part.shape for part in read(got, column)] == [(3,)]
+    for got, form in [([1.0] * 3, "a list of 3"), (np.ones(3), r"an array of shape \(3,\)"), (1.0, "one value")]:
+        with pytest.raises(Trouble, match=f"Expected a tuple of 2 values; your function returned {form}"):
+            read(got, pair)
+
+
+def test_only_the_parts_that_are_off_are_said_to_be_off():
+    def verdict(got):
+        return judge_numbers(lambda: got, [()], lambda: (1.0, 2.0, 3.0), {}, right="", nudge="Look.", parts=("a", "b", "c")).message
+
+    assert verdict((1.0, 2.5, 3.0)) == "B is off; the rest is right. Look."
+    assert verdict((0.0, 2.5, 3.0)) == "A and b are off; the rest is right. Look."
+    assert verdict((0.0, 0.0, 0.0)) == "Look."
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -141,13 +161,57 @@ def test_repeated_looks_raise_false_alarms_as_armitage_mcpherson_and_rowe_tabula
     assert np.allclose(got, [0.05, 0.083, 0.142, 0.193], atol=6e-4)
 
 
+def test_runs_that_begin_at_the_prior_end_when_simulated_ones_do():
+    mean, spread = stopping._end_by_quadrature(10)
+    rng, runs = np.random.default_rng(0), 40_000
+    n, _, _ = stopping._walk(rng, rng.normal(size=runs), 10)
+    assert abs(n.mean() - mean) * np.sqrt(runs) / spread < 3.9  # one false alarm in ten thousand
+    assert n.std() == pytest.approx(spread, rel=0.01)
+
+
+def _risk_of_pull(n, noncentrality, pull):
+    """Risk of (1 - pull/|y|^2) y, by Stein's identity."""
+    return n - pull * (2 * (n - 2) - pull) * james_stein._mean_inverse(n, noncentrality)
+
+
+def _positive_risk(n, squared_length):
+    """Plain James-Stein's risk, corrected on the event |y|^2 < n - 2, where the estimate is put to zero instead."""
+    law = ncx2(n, squared_length) if squared_length else chi2(n)
+    r = np.linspace(1e-6, n - 2, 401)
+    k = 1 - (n - 2) / r
+    # |theta|^2 less the loss of k y, given |y|^2 = r
+    change = -(k**2) * r + 2 * k * np.array([_mean_product(n, value, squared_length) for value in r])
+    return _risk_of_pull(n, squared_length, n - 2.0) + trapezoid(change * law.pdf(r), r)
+
+
+def _mean_product(n, r, squared_length):
+    """E[y'theta | |y|^2 = r]: the cosine has density proportional to exp(z cos) sin^(n-2), z = sqrt(r) |theta|."""
+    z, angle = np.sqrt(r * squared_length), np.linspace(0, np.pi, 401)
+    weight = np.exp(z * (np.cos(angle) - 1)) * np.sin(angle) ** (n - 2)
+    return z * (weight @ np.cos(angle)) / weight.sum()
+
+
 def test_james_stein_s_risk_is_two_at_zero_and_the_positive_part_s_is_less():
     for n in (5, 10, 30):
-        assert james_stein._risk_of_pull(n, 0.0, n - 2.0) == pytest.approx(2.0)
-        assert james_stein._risk_of_pull(n, 7.0, n - 2.0) < james_stein._risk_of_pull(n, 7.0, float(n)) < n
+        assert _risk_of_pull(n, 0.0, n - 2.0) == pytest.approx(2.0)
+        assert _risk_of_pull(n, 7.0, n - 2.0) < _risk_of_pull(n, 7.0, float(n)) < n
     for squared_length in (0.0, 5.0):
-        plain = james_stein._risk_of_pull(james_stein.N, squared_length, james_stein.N - 2.0)
-        assert james_stein._positive_risk(squared_length) < plain - 0.05
+        assert _positive_risk(10, squared_length) < _risk_of_pull(10, squared_length, 8.0) - 0.05
+
+
+@pytest.mark.parametrize("n", [5, 10])
+@pytest.mark.parametrize("squared_length", [0.0, 5.0, 40.0])
+def test_the_rules_that_answers_are_compared_with_have_the_risks_of_james_and_stein(n, squared_length):
+    rng, runs = np.random.default_rng([n, int(squared_length)]), 20_000
+    theta = np.full(n, np.sqrt(squared_length / n))
+    y = theta + rng.normal(size=(runs, n))
+    truths = {
+        james_stein._james_stein: _risk_of_pull(n, squared_length, n - 2.0),
+        james_stein._positive_part: _positive_risk(n, squared_length),
+    }
+    for rule, truth in truths.items():
+        losses = ((rule(y) - theta) ** 2).sum(axis=1)
+        assert abs(losses.mean() - truth) * np.sqrt(runs) / losses.std() < 4.5  # twelve tests: one false alarm in 12,000
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -13,11 +13,11 @@ from course_pkg.checks._judge import NOT_WRITTEN
 from tools import exercises
 
 NOTEBOOKS = exercises.names()
-# Five verdicts are random. Each turns a right answer away once in 10,000 fresh seeds, so eight seeds of each do so in 0.4% of
+# Three verdicts are random. Each turns a right answer away once in 10,000 fresh seeds, so eight seeds of each do so in 0.4% of
 # choices of these seeds; the seeds are fixed.
 SEEDS = range(8)
 DETERMINISTIC = [
-    name for name in TASKS if name.split("/")[1] not in {"stopping", "james-stein"} or name.endswith(("/interval", "/bayes", "/excess"))
+    name for name in TASKS if name not in {"decisions/stopping/alarm", "decisions/stopping/coverage", "decisions/james-stein/risk"}
 ]
 
 
@@ -118,14 +118,14 @@ def test_the_sheet_stands_alone(notebook):
     text = "\n".join(cell.source for cell in source.cells)
     top = re.search(r"\*(\d+) minutes\. Level: (one star|two stars|three stars)\. Before this: ", text)
     assert top
-    assert int(top[1]) <= 30
+    assert int(top[1]) <= (90 if notebook == "decisions/von-neumann-morgenstern" else 45)  # half of the sheet in paper proofs
     tasks = [task for name, task in TASKS.items() if f"{name}/".startswith(f"{notebook}/")]
     judged = re.findall(r'^check\("([^"]+)"', text, flags=re.M)
     assert sorted(judged) == sorted(task.name for task in tasks)
     assert sum(task.minutes for task in tasks) <= int(top[1])
     assert all(("one star", "two stars", "three stars")[task.stars - 1] == top[2] for task in tasks)
     assert "*What this teaches:*" in text
-    page = re.search(r"Back to the page: \[[^\]]+\]\(\.\./\.\./(book/decisions/[a-z-]+\.md)\)", text)
+    page = re.search(r"Back to the page: \[[^\]]+\]\(\.\./\.\./(book/[a-z_]+/[a-z-]+\.md)\)", text)
     assert page
     assert (exercises.ROOT / page[1]).is_file()
 

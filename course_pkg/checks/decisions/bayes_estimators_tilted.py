@@ -15,6 +15,19 @@ def _cheapest(y: np.ndarray, weights: np.ndarray, below: float, above: float) ->
     return float(y[np.argmin(weights @ loss / weights.sum())])
 
 
+def _unnormalised(y: np.ndarray, weights: np.ndarray, q: float) -> float:
+    order = np.argsort(y)
+    place = int(np.searchsorted(np.cumsum(weights[order]), q))
+    return float(y[order][min(place, len(y) - 1)])
+
+
+def _unsorted(y: np.ndarray, weights: np.ndarray, q: float) -> float:
+    return float(y[np.searchsorted(np.cumsum(weights) / weights.sum(), q)])
+
+
+PART_1_FIRST = " If part 1 is not right yet, mend that first."
+
+
 def tilted_stub(y: np.ndarray, weights: np.ndarray, q: float) -> Any:
     raise NotImplementedError
 
@@ -36,19 +49,25 @@ TILTED_MISTAKES = {
         lambda y, weights, q: _cheapest(np.sort(y), weights, q, 1 - q),
         "You sorted the draws and left their weights in the old order. Sort both by the same permutation.",
     ),
+    "weights not normalised": Mistake(_unnormalised, "The weights need not sum to one: compare with q times their sum."),
+    "not sorted": Mistake(_unsorted, "Sort the draws, and the weights along with them."),
 }
 IMBALANCED_MISTAKES = {
     "a and b swapped": Mistake(
         lambda y, weights, a, b: _cheapest(y, weights, b, a),
-        "a and b have changed places: a is the price of deciding too low, so a large a should push the decision up.",
+        "a and b have changed places: a is the price of deciding too low, so a large a should push the decision up." + PART_1_FIRST,
     ),
     "a read as a quantile": Mistake(
         lambda y, weights, a, b: _cheapest(y, weights, a, 1 - a),
-        "You took the a-quantile. Only the ratio of a and b matters: doubling both must change nothing.",
+        "You took the a-quantile. Only the ratio of a and b matters: doubling both must change nothing." + PART_1_FIRST,
     ),
     "weights ignored": Mistake(
         lambda y, weights, a, b: _cheapest(y, np.ones_like(y), a, b),
-        "You treated all draws alike. A draw counts in proportion to its weight.",
+        "You treated all draws alike. A draw counts in proportion to its weight." + PART_1_FIRST,
+    ),
+    "weights not sorted along": Mistake(
+        lambda y, weights, a, b: _cheapest(np.sort(y), weights, a, b),
+        "The draws are sorted and their weights are not." + PART_1_FIRST,
     ),
 }
 
@@ -60,13 +79,19 @@ def _draws(seed: int, stream: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _verdict(
-    answer: Any, seed: int, settings: list[tuple[float, ...]], cheapest: Callable[..., float], mistakes: dict[str, Mistake], right: str
+    answer: Any,
+    seed: int,
+    settings: list[tuple[float, ...]],
+    cheapest: Callable[..., float],
+    mistakes: dict[str, Mistake],
+    right: str,
+    then: str,
 ) -> Verdict:
     cases = [(*_draws(seed, 10 + number), *setting) for number, setting in enumerate(settings)]
     nudge = (
         "Not that number. The average loss is a chain of straight pieces with corners at the draws, so the answer is a draw. "
         "With equal weights and equal prices it is the median."
-    )
+    ) + then
     return judge(answer, cases, cheapest, mistakes, right=right, nudge=nudge)
 
 
@@ -78,6 +103,7 @@ def tilted_verdict(answer: Any, seed: int = 0) -> Verdict:
         lambda y, weights, q: _cheapest(y, weights, q, 1 - q),
         TILTED_MISTAKES,
         "Right. The tilted loss asks for a quantile, and weighted draws have one, too.",
+        then="",
     )
 
 
@@ -89,6 +115,7 @@ def imbalanced_verdict(answer: Any, seed: int = 0) -> Verdict:
         _cheapest,
         IMBALANCED_MISTAKES,
         "Right. Only the ratio of the two prices matters, as an affine change of the loss never changes the decision.",
+        then=PART_1_FIRST,
     )
 
 

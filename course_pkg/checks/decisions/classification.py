@@ -52,6 +52,10 @@ DECIDE_MISTAKES = {
         lambda probabilities, losses: probabilities.argmax(axis=1),
         "You chose the most probable state and never looked at the losses.",
     ),
+    "most probable state only": Mistake(
+        lambda probabilities, losses: losses[probabilities.argmax(axis=1)].argmin(axis=1),
+        "You decided for the most probable state only. The others have probability, too, and losses.",
+    ),
     "transposed": Mistake(
         lambda probabilities, losses: _by_enumeration(probabilities, losses.T),
         "You read the table sideways: rows are states, columns are decisions, and the average runs over states.",
@@ -82,8 +86,9 @@ def decide_verdict(answer: Any, seed: int = 0) -> Verdict:
     cases = [
         (rng.dirichlet(np.ones(3), 60), losses),
         (rng.dirichlet(np.ones(3), 60), losses + rng.uniform(0, 1, (3, 3))),
+        (rng.dirichlet(np.ones(3), 60), losses[:, [1, 2, 0]]),  # the best decision for a state does not share its number
     ]
-    return judge(
+    square = judge(
         answer,
         cases,
         _by_enumeration,
@@ -91,6 +96,11 @@ def decide_verdict(answer: Any, seed: int = 0) -> Verdict:
         right="Right. One matrix product and one minimum decide any finite problem.",
         nudge="Some decisions are off. When one state is certain, take the cheapest entry of its row.",
     )
+    if not square.passed:
+        return square
+    words = "Right for square tables. With three states and four decisions some of your decisions are off."
+    wide = (rng.dirichlet(np.ones(3), 60), rng.uniform(1.0, 10.0, (3, 4)))
+    return judge(answer, [wide], _by_enumeration, {}, right=square.message, nudge=words)
 
 
 TASKS = (
@@ -98,7 +108,7 @@ TASKS = (
         "decisions/classification/threshold",
         "Asymmetric classification: the threshold",
         1,
-        7,
+        5,
         threshold_stub,
         (
             "At the threshold you do not care which label you say. What does that make equal?",
@@ -112,7 +122,7 @@ TASKS = (
         "decisions/classification/decide",
         "Asymmetric classification: any table of losses",
         1,
-        8,
+        5,
         decide_stub,
         (
             "For each row of probabilities, average each column of the table, then take the cheapest.",

@@ -51,6 +51,16 @@ def _variances_added(y: np.ndarray, sigma: float, m0: float, s0: float) -> tuple
     return float((noise * y.mean() + prior * m0) / (noise + prior)), float(np.sqrt(noise + prior))
 
 
+def _from_precisions(y: np.ndarray, prior: float, each: float, m0: float) -> tuple[float, float]:
+    total = prior + len(y) * each
+    return float((prior * m0 + len(y) * each * y.mean()) / total), float(1 / np.sqrt(total))
+
+
+def _predictive(y: np.ndarray, sigma: float, m0: float, s0: float) -> tuple[float, float]:
+    mean, sd = _normal_by_quadrature(y, sigma, m0, s0)
+    return mean, float(np.hypot(sd, sigma))
+
+
 def _variance_returned(y: np.ndarray, sigma: float, m0: float, s0: float) -> tuple[float, float]:
     mean, sd = _normal_by_quadrature(y, sigma, m0, s0)
     return mean, sd**2
@@ -69,6 +79,30 @@ NORMAL_MISTAKES = {
         _variance_returned,
         "The mean is right and the second number is the variance. The standard deviation was asked for.",
     ),
+    "m0 forgotten": Mistake(lambda y, sigma, m0, s0: _normal_by_quadrature(y, sigma, 0.0, s0), "You left out m0."),
+    "precision for standard deviation": Mistake(
+        lambda y, sigma, m0, s0: (_normal_by_quadrature(y, sigma, m0, s0)[0], _normal_by_quadrature(y, sigma, m0, s0)[1] ** -2),
+        "The mean is right and the second number is the precision. The standard deviation is one over its root.",
+    ),
+    "standard deviations for variances": Mistake(
+        lambda y, sigma, m0, s0: _from_precisions(y, 1 / s0, 1 / sigma, m0),
+        "You used the standard deviations as if they were variances: a precision is one over the square of sigma or s0.",
+    ),
+    "standard deviations throughout": Mistake(
+        lambda y, sigma, m0, s0: (
+            _from_precisions(y, 1 / s0, 1 / sigma, m0)[0],
+            _from_precisions(y, 1 / s0, 1 / sigma, m0)[1] ** 2,
+        ),
+        "You added one over the standard deviations. Precisions are one over the variances, and it is they that add.",
+    ),
+    "predictive": Mistake(
+        _predictive,
+        "The mean is right and the second number is the spread of the next observation. That of theta was asked for, without the noise.",
+    ),
+    "order swapped": Mistake(
+        lambda y, sigma, m0, s0: _normal_by_quadrature(y, sigma, m0, s0)[::-1],
+        "Both numbers are right and in the wrong order: the mean first, then the standard deviation.",
+    ),
 }
 DIRICHLET_MISTAKES = {
     "posterior without the counts": Mistake(
@@ -86,6 +120,14 @@ DIRICHLET_MISTAKES = {
         ),
         "You returned the posterior's mean. Its parameters were asked for: their sum says how much has been seen.",
     ),
+    "one subtracted": Mistake(
+        lambda counts, alpha: (_dirichlet_by_urn(counts, alpha)[0] - 1, _dirichlet_by_urn(counts, alpha)[1]),
+        "The evidence is right and the parameters are not: nothing is subtracted.",
+    ),
+    "evidence not logged": Mistake(
+        lambda counts, alpha: (_dirichlet_by_urn(counts, alpha)[0], np.exp(_dirichlet_by_urn(counts, alpha)[1])),
+        "You returned the evidence, not its logarithm.",
+    ),
 }
 
 
@@ -98,7 +140,8 @@ def normal_verdict(answer: Any, seed: int = 0) -> Verdict:
         _normal_by_quadrature,
         NORMAL_MISTAKES,
         right="Right. Precisions add, and the mean is the average of prior and data in proportion to their precisions.",
-        nudge="Not those numbers. With one observation, sigma = s0 and m0 = 0 the mean must lie halfway between 0 and y.",
+        nudge="With one observation, sigma = s0 and m0 = 0 the mean must lie halfway between 0 and y.",
+        parts=("the mean", "the standard deviation"),
     )
 
 
@@ -111,7 +154,8 @@ def dirichlet_verdict(answer: Any, seed: int = 0) -> Verdict:
         _dirichlet_by_urn,
         DIRICHLET_MISTAKES,
         right="Right. The evidence is what two models of the same counts would be compared by.",
-        nudge="Not those numbers. For two colours, alpha = (1, 1) and n draws, each of the n + 1 possible counts has the same evidence.",
+        parts=("the parameters", "the log evidence"),
+        nudge="For two colours, alpha = (1, 1) and n draws, each of the n + 1 possible counts has the same evidence.",
     )
 
 
@@ -120,12 +164,12 @@ TASKS = (
         "decisions/conjugacy/normal",
         "Conjugacy twice: the normal mean",
         1,
-        10,
+        13,
         normal_stub,
         (
-            "The product of two bells is a bell. What adds up when you multiply exponents?",
-            "1/s^2 = 1/s0^2 + N/sigma^2, and the mean is s^2 (m0/s0^2 + N ybar/sigma^2).",
-            "Begin with `prior_precision, data_precision = 1 / s0**2, len(y) / sigma**2`",
+            "The product of bells is a bell. What adds up when you multiply exponentials?",
+            "The coefficients of theta^2 add up: 1/s^2 = 1/s0^2 + N/sigma^2. Those of theta give the mean.",
+            "Begin with `prior_precision, data_precision = 1 / s0**2, len(y) / sigma**2`: so m0 and the data share the mean.",
         ),
         NORMAL_MISTAKES,
         normal_verdict,
@@ -134,7 +178,7 @@ TASKS = (
         "decisions/conjugacy/dirichlet",
         "Conjugacy twice: counts and their evidence",
         1,
-        12,
+        17,
         dirichlet_stub,
         (
             "A Dirichlet's parameters are imaginary counts. The evidence compares normalising constants after and before.",

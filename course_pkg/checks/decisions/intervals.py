@@ -99,6 +99,7 @@ def interval_verdict(answer: Any, seed: int = 0) -> Verdict:
         right="Right. The ends lie where the density equals gamma: there one more step adds as much as it costs.",
         nudge="Not those ends. At the best end, the mass that one more step would add is exactly what the step costs.",
         rtol=1e-3,
+        parts=("the lower end", "the upper end"),
     )
     if not first.passed:
         return first

@@ -1,4 +1,4 @@
-"""James-Stein in five parts. Road: risks in closed form, with the expectations they contain done by quadrature."""
+"""James-Stein in five parts. Roads: risks in closed form or by quadrature; the two rules themselves, whose risks the tests check."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import chi2, ncx2, norm
 
-from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, bound, call, judge, numbers
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, bound, call, judge, key_words, read
 
-N, RUNS = 10, 20_000
+RUNS = 20_000
 Rule = Callable[[np.ndarray], np.ndarray]
 
 
@@ -19,15 +19,6 @@ def _mean_inverse(n: int, noncentrality: float) -> float:
     law = chi2(n) if noncentrality == 0 else ncx2(n, noncentrality)
     u = np.linspace(1e-6, np.sqrt(noncentrality) + np.sqrt(n) + 12, 2_001)
     return float(trapezoid(2 * law.pdf(u**2) / u, u))
-
-
-def _risk_of_pull(n: int, noncentrality: float, pull: float) -> float:
-    """Risk of (1 - pull/|y|^2) y, by Stein's identity."""
-    return n - pull * (2 * (n - 2) - pull) * _mean_inverse(n, noncentrality)
-
-
-def _noise(seed: int) -> np.ndarray:
-    return np.asarray(jax.random.normal(jax.random.key(seed), (RUNS, N)), dtype=float)
 
 
 def _bayes_by_quadrature(y: np.ndarray, s0: float) -> np.ndarray:
@@ -108,13 +99,22 @@ BAYES_MISTAKES = {
 }
 
 
-def _pulled(y: np.ndarray, pull: int) -> np.ndarray:
+def _pulled(y: np.ndarray, pull: float) -> np.ndarray:
     return y - pull * y / (y**2).sum(axis=-1, keepdims=True)
+
+
+def _james_stein(y: np.ndarray) -> np.ndarray:
+    return _pulled(y, y.shape[-1] - 2.0)
+
+
+def _positive_part(y: np.ndarray) -> np.ndarray:
+    beyond = (y**2).sum(axis=-1, keepdims=True) > y.shape[-1] - 2
+    return np.where(beyond, _james_stein(y), 0.0)
 
 
 JAMES_STEIN_MISTAKES = {
     "N for N - 2": Mistake(
-        lambda y: _pulled(y, y.shape[-1]),
+        lambda y: _pulled(y, float(y.shape[-1])),
         "You pull by N. The mean of 1/chi-squared with N degrees of freedom is not 1/N: two degrees of freedom go missing.",
     ),
     "length not squared": Mistake(
@@ -125,14 +125,23 @@ JAMES_STEIN_MISTAKES = {
         lambda y: y - (y.shape[-1] - 2) * y / (y**2).sum(),
         "You added up all the rows. Each row is its own problem: sum over the last axis, and keep it for the division.",
     ),
+    "N - 1": Mistake(
+        lambda y: _pulled(y, y.shape[-1] - 1.0),
+        "You pull by N - 1. The mean of 1/chi-squared with N degrees of freedom is 1/(N - 2): two degrees of freedom go missing.",
+    ),
+    "eight": Mistake(
+        lambda y: _pulled(y, 8.0),
+        "Your 8 is N - 2 for ten coordinates only. Take N from the shape of y.",
+    ),
+    "positive part": Mistake(_positive_part, "That is already part 4. Here the factor may be negative."),
 }
 POSITIVE_PART_MISTAKES = {
     "positive part forgotten": Mistake(
-        lambda y: _pulled(y, y.shape[-1] - 2),
+        _james_stein,
         "The positive part is missing: for short y your factor is negative and the estimate points away from the data.",
     ),
     "coordinates clipped": Mistake(
-        lambda y: np.maximum(_pulled(y, y.shape[-1] - 2), 0),
+        lambda y: np.maximum(_james_stein(y), 0),
         "You clipped the coordinates. It is the factor before y that must not fall below zero; theta may well be negative.",
     ),
     "factor made positive": Mistake(
@@ -144,6 +153,10 @@ EXCESS_MISTAKES = {
     "prior forgotten": Mistake(
         lambda n, s0: 2.0,
         "That is the risk at theta = 0. Average over the prior: with a wide one James-Stein loses next to nothing.",
+    ),
+    "one over the mean": Mistake(
+        lambda n, s0: n - (n - 2) ** 2 / (n * (1 + s0**2)) - n * s0**2 / (1 + s0**2),
+        "The mean of 1/|y|^2 is not one over the mean of |y|^2.",
     ),
     "against the data": Mistake(
         lambda n, s0: (n - 2) / (1 + s0**2),
@@ -162,10 +175,7 @@ def risk_verdict(answer: Any, seed: int = 0) -> Verdict:
     got = []
     try:
         for rule, _, _ in rules:
-            pair = numbers(call(answer, key, rule, theta, RUNS))
-            if len(pair) != 2 or any(part.shape for part in pair):
-                raise Trouble("Expected two numbers: the risk and its standard error.")
-            got.append(tuple(map(float, pair)))
+            got.append(_pair(answer, key, rule, theta))
     except Trouble as trouble:
         return Verdict(False, str(trouble))
     exact = [np.sqrt(variance / RUNS) for _, _, variance in rules]
@@ -173,6 +183,12 @@ def risk_verdict(answer: Any, seed: int = 0) -> Verdict:
     # a standard error from 20,000 runs is itself known to about one per cent
     spread_right = all(abs(se / error - 1) < 0.1 for (_, se), error in zip(got, exact, strict=True))
     if max(errors) < bound(2) and spread_right:
+        try:
+            again, other = (_pair(answer, jax.random.key(seed + step), rules[0][0], theta) for step in (0, 1))
+        except Trouble as trouble:
+            return Verdict(False, str(trouble))
+        if words := key_words(got[0][0], again[0], [other[0]]):
+            return Verdict(False, words)
         return Verdict(True, "Right. This function will now judge every estimator that you write below.")
     for mistake in RISK_MISTAKES.values():
         wrong = [mistake.answer(jax.random.key(1_000 + seed), rule, theta, RUNS) for rule, _, _ in rules]
@@ -186,11 +202,18 @@ def risk_verdict(answer: Any, seed: int = 0) -> Verdict:
     return Verdict(False, "Not that risk. For the rule that says y it must be the number of coordinates, whatever theta is.")
 
 
+def _pair(answer: Any, key: jax.Array, rule: Rule, theta: np.ndarray) -> tuple[float, float]:
+    pair = read(call(answer, key, rule, theta, RUNS), (np.zeros(()), np.zeros(())))
+    if len(pair) != 2 or any(part.shape for part in pair):
+        raise Trouble("Expected two numbers: the risk and its standard error.")
+    return float(pair[0]), float(pair[1])
+
+
 def bayes_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 60])
     return judge(
         answer,
-        [(rng.normal(0, 2, 5), s0) for s0 in (0.5, 1.8)],
+        [(rng.normal(0, 2, shape), s0) for shape, s0 in [((5,), 0.5), ((3, 4), 1.8)]],
         _bayes_by_quadrature,
         BAYES_MISTAKES,
         right="Right. Knowing s0 you would shrink by a fixed factor. The next part finds the factor without knowing it.",
@@ -198,67 +221,36 @@ def bayes_verdict(answer: Any, seed: int = 0) -> Verdict:
     )
 
 
-def _judge_rule(answer: Any, seed: int, truths: dict[float, float], mistakes: dict[str, Mistake], right: str, nudge: str) -> Verdict:
-    """Simulate the rule's risk at some lengths of theta and compare with what it must be."""
-    worst = 0.0
-    try:
-        for number, (squared_length, truth) in enumerate(truths.items()):
-            theta = np.full(N, np.sqrt(squared_length / N))
-            y = theta + _noise(10 * seed + number)
-            (got,) = numbers(call(answer, y))
-            if got.shape != y.shape:
-                raise Trouble(f"Expected an estimate for every row, shape {y.shape}; your answer has shape {got.shape}.")
-            if not np.isfinite(got).all():
-                raise Trouble("Your answer contains a number that is not finite.")
-            losses = ((got - theta) ** 2).sum(axis=1)
-            worst = max(worst, abs(losses.mean() - truth) / (losses.std(ddof=1) / np.sqrt(RUNS) + 1e-12))
-            for mistake in mistakes.values():
-                if np.allclose(got, mistake.answer(y), rtol=1e-4, atol=1e-4):
-                    return Verdict(False, mistake.words)
-    except (Trouble, ValueError) as trouble:
-        return Verdict(False, str(trouble) if isinstance(trouble, Trouble) else "Expected one array of estimates.")
-    return Verdict(True, right) if worst < bound(len(truths)) else Verdict(False, nudge)
+def _judge_rule(answer: Any, seed: int, rule: Rule, mistakes: dict[str, Mistake], right: str, nudge: str) -> Verdict:
+    """Compare row by row, for two numbers of coordinates; the lengths run from well inside |y|^2 = N - 2 to well beyond it."""
+    rng = np.random.default_rng([seed, 62])
+    cases = []
+    for n in (10, 5):
+        y = rng.normal(size=(12, n))
+        lengths = np.sqrt((n - 2) * np.linspace(0.2, 6.0, len(y)))
+        cases.append((y * (lengths / np.sqrt((y**2).sum(axis=1)))[:, None],))
+    return judge(answer, cases, rule, mistakes, right=right, nudge=nudge)
 
 
 def james_stein_verdict(answer: Any, seed: int = 0) -> Verdict:
     return _judge_rule(
         answer,
         seed,
-        {length: _risk_of_pull(N, length, N - 2.0) for length in (0.0, 5.0, 40.0)},
+        _james_stein,
         JAMES_STEIN_MISTAKES,
-        "Right. Its risk is what theory says, below that of y everywhere, and no prior was asked for.",
-        "Its risk is not that of James and Stein. At theta = 0 it must be 2, however many coordinates there are.",
+        "Right. Its risk is below that of y everywhere, and no prior was asked for.",
+        "Not these estimates. Where |y|^2 = 2 (N - 2) the estimate must be y / 2, however many coordinates there are.",
     )
-
-
-def _positive_risk(squared_length: float) -> float:
-    """Plain James-Stein's risk, corrected on the event |y|^2 < N - 2, where the estimate is put to zero instead."""
-    law = ncx2(N, squared_length) if squared_length else chi2(N)
-    r = np.linspace(1e-6, N - 2, 401)
-    k = 1 - (N - 2) / r
-    # |theta|^2 less the loss of k y, given |y|^2 = r
-    change = -(k**2) * r + 2 * k * np.array([_mean_product(float(value), squared_length) for value in r])
-    return _risk_of_pull(N, squared_length, N - 2.0) + float(trapezoid(change * law.pdf(r), r))
-
-
-def _mean_product(r: float, squared_length: float) -> float:
-    """E[y'theta | |y|^2 = r]: the cosine has density proportional to exp(z cos) sin^(N-2), z = sqrt(r) |theta|."""
-    if squared_length == 0:
-        return 0.0
-    z = np.sqrt(r * squared_length)
-    angle = np.linspace(0, np.pi, 401)
-    weight = np.exp(z * (np.cos(angle) - 1)) * np.sin(angle) ** (N - 2)
-    return float(z * (weight @ np.cos(angle)) / weight.sum())
 
 
 def positive_part_verdict(answer: Any, seed: int = 0) -> Verdict:
     return _judge_rule(
         answer,
         100 + seed,
-        {length: _positive_risk(length) for length in (0.0, 5.0)},
+        _positive_part,
         POSITIVE_PART_MISTAKES,
         "Right. It beats James-Stein, which beats y: near zero nearly all of the risk is gone.",
-        "Its risk is not that of the positive part. For |y|^2 below N - 2 the estimate must be exactly zero.",
+        "Not these estimates. For |y|^2 below N - 2 they must be exactly zero, and beyond it those of part 3.",
     )
 
 
@@ -280,7 +272,7 @@ TASKS = (
         "decisions/james-stein/risk",
         "James-Stein: a risk by simulation",
         3,
-        6,
+        10,
         risk_stub,
         (
             "Fix theta, draw many data sets, apply the rule to each, and average its squared distance from theta.",
@@ -294,7 +286,7 @@ TASKS = (
         "decisions/james-stein/bayes",
         "James-Stein: the Bayes rule",
         3,
-        4,
+        5,
         bayes_stub,
         (
             "Every coordinate is a normal mean with a normal prior around zero, seen once.",
@@ -308,7 +300,7 @@ TASKS = (
         "decisions/james-stein/estimator",
         "James-Stein: the estimator",
         3,
-        8,
+        12,
         james_stein_stub,
         (
             "The Bayes factor is 1 - 1/(1 + s0^2). All coordinates together tell you how large 1 + s0^2 is.",
@@ -322,12 +314,12 @@ TASKS = (
         "decisions/james-stein/positive-part",
         "James-Stein: the positive part",
         3,
-        4,
+        6,
         positive_part_stub,
         (
             "For which y does the estimator of the last part point the other way? Would you ever want that?",
-            "Replace the factor k by max(k, 0).",
-            "Compute the factor as before, then look up `np.clip` or `np.maximum`.",
+            "Follow the factor 1 - (N - 2)/|y|^2 as |y|^2 falls. At which length should the estimate have arrived at zero, and stay there?",
+            "Begin with the factor of part 3, and look up `np.maximum`: it is for the factor, not for the estimate.",
         ),
         POSITIVE_PART_MISTAKES,
         positive_part_verdict,
@@ -336,7 +328,7 @@ TASKS = (
         "decisions/james-stein/excess",
         "James-Stein: the price of not knowing",
         3,
-        8,
+        12,
         excess_stub,
         (
             "Average over theta first, then you need only the distribution of |y|^2.",

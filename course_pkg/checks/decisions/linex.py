@@ -89,7 +89,7 @@ TASKS = (
         (
             "Differentiate the average loss with respect to h. The linear part leaves a constant.",
             "c E[exp(c(h - y))] - c = 0. Take exp(c h) out of the expectation and solve for h.",
-            "Begin with `w = weights / weights.sum()`",
+            "Begin with `shifted = np.log(weights / weights.sum()) - c * y` and look at what is imported.",
         ),
         MISTAKES,
         linex_verdict,

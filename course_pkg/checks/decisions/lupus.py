@@ -37,7 +37,12 @@ DECIDE_MISTAKES = {
     "minimises the negative penalties": Mistake(
         lambda p: ~_by_hand(p),
         "You minimised the table as it is printed. Its entries are negative, so its minimum is the worst error: at p = 0.9 you "
-        "send the patient home. Read as a loss, the table needs its signs changed.",
+        "send the patient home. Read as a loss, the table needs its signs changed. (Or you returned the number of the column: "
+        "true must mean 'say lupus'.)",
+    ),
+    "prices divided": Mistake(
+        lambda p: p > 1 / 100,
+        "You divided the two prices. A false alarm is paid only by the healthy: saying lupus costs 1 - p, not 1.",
     ),
     "more probable": Mistake(
         lambda p: p > 0.5,
@@ -66,13 +71,13 @@ WORTH_MISTAKES = {
 
 def decide_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 30])
-    p = np.concatenate([[0.001, 0.005, 0.02, 0.3, 0.9, 0.995], rng.uniform(0, 1, 20)])
+    p = np.concatenate([[0.001, 0.008, 0.0098, 0.00995, 0.0105, 0.02, 0.3, 0.9, 0.995], rng.uniform(0, 1, 20)])
     return judge(
         answer,
-        [(p[np.abs(p - 1 / 101) > 1e-4],)],
+        [(p[np.abs(p - 1 / 101) > 1e-5],)],
         _by_hand,
         DECIDE_MISTAKES,
-        right="Right. One chance in a hundred is enough to treat, because that is how the table prices the two errors.",
+        right="Right. One chance in a hundred and one is enough to treat, because that is how the table prices the two errors.",
         nudge="Some decisions are off. Work out both expected losses at p = 0.02 by hand and compare.",
     )
 
@@ -98,8 +103,8 @@ TASKS = (
         decide_stub,
         (
             "A loss is to be made small. Which sign must a penalty have for that to be a good idea?",
-            "Expected losses: saying lupus costs 1 (1 - p), saying healthy costs 100 p.",
-            "Begin with `risk_lupus = 1 - p`",
+            "An expected loss is a sum over the two states, probability times mended entry. In each column only one entry is not zero.",
+            "Begin with `risk_lupus = 1 - p`, from the first column; the second column gives the other one.",
         ),
         DECIDE_MISTAKES,
         decide_verdict,

@@ -39,9 +39,19 @@ def _from_ratio(ratio: float, prior: float) -> float:
     return prior * ratio / (prior * ratio + 1 - prior)
 
 
+def _odds(probability: float) -> float:
+    return probability / (1 - probability)
+
+
 def _plugged_in(heads: int, n: int, prior: float) -> float:
     best = heads / n
     return _from_ratio(best**heads * (1 - best) ** (n - heads) * 2.0**n, prior)
+
+
+def _positions(theta: np.ndarray, p: np.ndarray, *which: int) -> tuple[float, ...]:
+    """The three estimates, with those in ``which`` replaced by their place in theta."""
+    points = _points_by_search(theta, p)
+    return tuple(float(np.flatnonzero(theta == value)[0]) if place in which else value for place, value in enumerate(points))
 
 
 POSTERIOR_MISTAKES = {
@@ -61,6 +71,18 @@ POSTERIOR_MISTAKES = {
         lambda heads, n, prior: 1 - _toss_by_toss(heads, n, prior),
         "That is the probability of the fair coin. The other one was asked for.",
     ),
+    "odds": Mistake(
+        lambda heads, n, prior: _odds(_toss_by_toss(heads, n, prior)),
+        "A probability cannot exceed 1: you returned odds.",
+    ),
+    "ratio of evidences": Mistake(
+        lambda heads, n, prior: _odds(_toss_by_toss(heads, n, 0.5)),
+        "A probability cannot exceed 1: you returned the ratio of the two evidences, which knows nothing of the prior.",
+    ),
+    "prior swapped": Mistake(
+        lambda heads, n, prior: _toss_by_toss(heads, n, 1 - prior),
+        "`prior` belongs to the second model.",
+    ),
 }
 POINTS_MISTAKES = {
     "reversed": Mistake(
@@ -74,6 +96,18 @@ POINTS_MISTAKES = {
     "mean for everything": Mistake(
         lambda theta, p: (_points_by_search(theta, p)[2],) * 3,
         "The mean answers squared loss only. Under zero-one loss a value that cannot occur is always wrong.",
+    ),
+    "two positions": Mistake(
+        lambda theta, p: _positions(theta, p, 0, 1),
+        "You returned a position, twice; report the value of theta there.",
+    ),
+    "position of the mode": Mistake(
+        lambda theta, p: _positions(theta, p, 0),
+        "The number for zero-one loss is off. You returned a position; report the value of theta there.",
+    ),
+    "position of the median": Mistake(
+        lambda theta, p: _positions(theta, p, 1),
+        "The number for absolute loss is off. You returned a position; report the value of theta there.",
     ),
 }
 
@@ -105,7 +139,8 @@ def points_verdict(answer: Any, seed: int = 0) -> Verdict:
         _points_by_search,
         POINTS_MISTAKES,
         right="Right. One posterior, three losses, three answers: none of them is 'the' estimate.",
-        nudge="Not those numbers. Compute the average loss of each candidate value and look for the smallest, one loss at a time.",
+        nudge="Compute the average loss of each candidate value and look for the smallest, one loss at a time.",
+        parts=("the number for zero-one loss", "the number for absolute loss", "the number for squared loss"),
     )
 
 
@@ -119,7 +154,7 @@ TASKS = (
         (
             "Each model gives the sequence a probability. The second one has to average over its unknown theta.",
             "Under the second model it is the integral of theta^heads (1 - theta)^(n - heads), a beta function.",
-            "Begin with `fair = 0.5**n`",
+            "Begin with `unknown = beta(heads + 1, n - heads + 1)`",
         ),
         POSTERIOR_MISTAKES,
         posterior_verdict,
@@ -132,8 +167,8 @@ TASKS = (
         points_stub,
         (
             "Which value is wrong least often? Which has half of the mass on either side? Which is closest in squares?",
-            "The mode, the median (the first value at which the cumulative probability reaches 1/2), the mean.",
-            "Begin with `mode = theta[np.argmax(p)]`",
+            "Reporting h costs 1 - P(theta = h); or has the slope P(theta < h) - P(theta > h); or has the slope 2 (h - E theta).",
+            "Begin with `mode = theta[np.argmax(p)]`; for the second number look up `np.cumsum` and `np.searchsorted`.",
         ),
         POINTS_MISTAKES,
         points_verdict,

@@ -24,6 +24,13 @@ def _tests(theta: float, people: int, pools: int, *, again: bool = True) -> floa
     return float(chances @ (pools + counts * size * (again and size > 1)))
 
 
+def _clause_forgotten(theta: float, people: int) -> int:
+    def tests(pools: int) -> float:
+        return pools + people * (1 - (1 - theta) ** (people // pools))
+
+    return min(_divisors(people), key=tests)
+
+
 def _divisors(people: int) -> list[int]:
     return [pools for pools in range(1, people + 1) if people % pools == 0]
 
@@ -69,8 +76,10 @@ BEST_POOLS_MISTAKES = {
     ),
     "second tests forgotten": Mistake(
         lambda theta, people: min(_divisors(people), key=lambda pools: _tests(theta, people, pools, again=False)),
-        "You counted the first round only. Everybody in a positive pool is tested again.",
+        "Your answer is one pool even where that is dear: the second round is missing, or the power holds the number of pools and "
+        "not their size.",
     ),
+    "one person per pool": Mistake(_clause_forgotten, "One person per pool: no second test. That choice costs `people` tests."),
     "everybody alone": Mistake(
         lambda theta, people: people,
         "You test everybody alone. While few are ill, most pools come back clean and spare all their members a test.",
@@ -93,7 +102,9 @@ def likelihood_verdict(answer: Any, seed: int = 0) -> Verdict:
 
 def best_pools_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 81])
-    cases = [(float(rng.uniform(low, high)), people) for low, high, people in [(0.01, 0.015, 240), (0.06, 0.08, 120), (0.002, 0.003, 960)]]
+    rare = [(0.01, 0.015, 240), (0.06, 0.08, 120), (0.002, 0.003, 960)]
+    cases: list[tuple[Any, ...]] = [(float(rng.uniform(low, high)), people) for low, high, people in rare]
+    cases += [(0.4, 24), (0.35, 60)]  # so common that pools do not pay
     return judge(
         answer,
         cases,
@@ -113,8 +124,8 @@ TASKS = (
         likelihood_stub,
         (
             "First one pool: when is it negative? Then all pools: how many of them are positive?",
-            "A pool is positive with probability 1 - (1 - theta)^(people/pools), and the number of positive ones is binomial.",
-            "Begin with `size = people // pools`",
+            "A pool of `size` people is negative with probability (1 - theta)^size, and the pools are independent.",
+            "Begin with `size = people // pools`; then `binom.pmf(count, trials, chance)`, where what is counted is pools.",
         ),
         LIKELIHOOD_MISTAKES,
         likelihood_verdict,

@@ -47,6 +47,23 @@ def ridge_stub(x: np.ndarray, y: np.ndarray, sigma: float, sigma0: float) -> Any
     raise NotImplementedError
 
 
+def _least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.asarray(np.linalg.lstsq(np.column_stack([np.ones(len(y)), x]), y, rcond=None)[0])
+
+
+def _mean_as_intercept(x: np.ndarray, y: np.ndarray, sigma: float, sigma0: float) -> np.ndarray:
+    return np.concatenate([[y.mean()], _mode(x, y, sigma, sigma0)[1:]])
+
+
+def _standardised(x: np.ndarray, y: np.ndarray, sigma: float, sigma0: float) -> np.ndarray:
+    return _mode((x - x.mean(axis=0)) / x.std(axis=0), y, sigma, sigma0)
+
+
+def _scaled_back(x: np.ndarray, y: np.ndarray, sigma: float, sigma0: float) -> np.ndarray:
+    theta = _standardised(x, y, sigma, sigma0)[1:] / x.std(axis=0)
+    return np.concatenate([[y.mean() - x.mean(axis=0) @ theta], theta])
+
+
 PENALTY_MISTAKES = {
     "inverted": Mistake(
         lambda sigma, sigma0: sigma0**2 / sigma**2,
@@ -73,6 +90,19 @@ RIDGE_MISTAKES = {
     "N forgotten": Mistake(
         lambda x, y, sigma, sigma0: _mode(x, y, sigma, sigma0, share=1 / len(y)),
         "You averaged the squared residuals where the log likelihood adds them up, so the prior weighs N times too much.",
+    ),
+    "ordinary least squares": Mistake(
+        lambda x, y, sigma, sigma0: _least_squares(x, y), "That is ordinary least squares: the prior is missing."
+    ),
+    "intercept last": Mistake(
+        lambda x, y, sigma, sigma0: np.roll(_mode(x, y, sigma, sigma0), -1),
+        "The intercept comes first.",
+    ),
+    "mean for intercept": Mistake(_mean_as_intercept, "The average of y is the intercept only for centred columns."),
+    "standardised": Mistake(_standardised, "You standardised x: give the coefficients for x as it came."),
+    "standardised and scaled back": Mistake(
+        _scaled_back,
+        "You standardised x before the fit and scaled back after it. The prior is on the coefficients of x as it came.",
     ),
 }
 

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call, judge, numbers
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call, judge, read
 
+# 14 halvings of [0, 1] leave an interval of this length, whichever of its points is returned
+DIGITS = 2.0**-14 + 1e-6
 Prefers = Callable[[np.ndarray, np.ndarray], bool]
 
 
@@ -32,7 +34,7 @@ def _upside_down(prefers: Prefers, k: int) -> np.ndarray:
     """Against a lottery, an outcome gets the chance of the worst at which it is as good: found on a fine grid."""
     certain, order = np.eye(k), np.argsort(_ranks(prefers, k))
     worst, best = certain[order[0]], certain[order[-1]]
-    chances = np.linspace(0, 1, 20_001)
+    chances = np.linspace(0, 1, 200_001)
     found = []
     for outcome in certain:
         low, high = 0, len(chances) - 1
@@ -60,18 +62,17 @@ MISTAKES = {
 
 def utility_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 90])
-    hidden = [rng.permutation(np.cumsum(rng.uniform(0.2, 3.0, k)) - 4.0) for k in (3, 6)]
+    hidden = [rng.permutation(np.cumsum(rng.uniform(0.2, 3.0, k)) - 4.0) for k in (3, 6, 9)]
     # the student's function sees only the oracle; what lies behind it stays here
     table = {id_: _scaled(utilities) for id_, utilities in enumerate(hidden)}
     oracles = {id_: _prefers(utilities) for id_, utilities in enumerate(hidden)}
 
     def asked(id_: int) -> np.ndarray:
-        (got,) = numbers(call(answer, oracles[id_], len(hidden[id_])))
+        (got,) = read(call(answer, oracles[id_], len(hidden[id_])), (table[id_],))
         return got
 
     try:
-        for id_ in table:
-            asked(id_)
+        close = all(asked(id_).shape == table[id_].shape and np.allclose(asked(id_), table[id_], atol=0.02) for id_ in table)
     except (Trouble, ValueError) as trouble:
         return Verdict(False, str(trouble) if isinstance(trouble, Trouble) else "Expected one array of utilities.")
     return judge(
@@ -83,8 +84,12 @@ def utility_verdict(answer: Any, seed: int = 0) -> Verdict:
             for name, mistake in MISTAKES.items()
         },
         right="Right. You recovered every utility from yes and no, up to zero and unit: there is nothing more in a preference.",
-        nudge="Not those numbers. Offer each outcome against a lottery between best and worst, and halve the interval of its chance.",
-        rtol=1e-3,
+        nudge=(
+            "Close, but not to four decimals. Every halving gains one binary digit, and four decimals need at least 14 halvings."
+            if close
+            else "Not those numbers. Offer each outcome against a lottery between best and worst, and halve the interval of its chance."
+        ),
+        rtol=DIGITS,
     )
 
 
@@ -93,7 +98,7 @@ TASKS = (
         "decisions/von-neumann-morgenstern",
         "Von Neumann and Morgenstern: utilities out of yes and no",
         3,
-        10,
+        15,
         utility_stub,
         (
             "Find best and worst first. Then step 5 of the proof is a recipe: for which chance of the best are you indifferent?",

@@ -1,0 +1,61 @@
+"""Drawings of the page on control variates. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY
+
+
+def clouds(estimates, exact):
+    """Many estimates of one gradient, a panel for each: ``estimates`` maps a title to an array (repetitions, 2)."""
+    fig, axes = plt.subplots(1, len(estimates), sharex=True, sharey=True, figsize=(6.6, 3.4))
+    for ax, (title, at), colour in zip(axes, estimates.items(), (ORANGE, BLUE), strict=True):
+        ax.plot(*np.asarray(at).T, ".", color=colour, markersize=3, alpha=0.5)
+        ax.annotate("", exact, (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLACK, "linewidth": 1.8})
+        ax.plot(0, 0, "+", color=BLACK)
+        ax.set(title=title, xlabel="slope for the first mean")
+    axes[0].set_ylabel("slope for the second mean")
+    return fig
+
+
+def parabola(a, variance, promised, marks):
+    """Variance left against the coefficient, with twice the covariance term: ``marks`` maps a label to (a, variance)."""
+    fig, ax = plt.subplots()
+    ax.plot(a, variance, color=BLUE, label="variance left")
+    ax.plot(a, promised, color=ORANGE, linestyle="--", label=r"$2a\,\mathrm{Cov}(g, h)$")
+    for (name, (at, value)), colour, shape in zip(marks.items(), (BLACK, GREEN, RED), ("o", "D", "X"), strict=True):
+        ax.plot(at, value, shape, color=colour, markersize=8, linestyle="none", label=name)
+    ax.set(xlabel="coefficient $a$", ylabel="variance", ylim=(0, None))
+    ax.legend(fontsize="small")
+    return fig
+
+
+def shrunk(sizes, same, apart):
+    """Mean of an estimate as a share of the true slope, against draws: coefficient from the same draws, and from the others."""
+    fig, ax = plt.subplots()
+    ax.axhline(1, color=BLACK, linewidth=0.8)
+    ax.plot(sizes, same, "X-", color=RED, label="baseline from the same draws")
+    ax.plot(sizes, apart, "o-", color=BLUE, label="baseline from the other draws")
+    fine = np.geomspace(min(sizes), max(sizes), 100)
+    ax.plot(fine, 1 - 1 / fine, color=RED, linewidth=0.8, linestyle=":", label="$1 - 1/M$")
+    ax.set(xscale="log", xlabel="draws $M$", ylabel="mean, share of the truth", ylim=(0, 1.2), xticks=sizes)
+    ax.set_xticks([], minor=True)
+    ax.set_xticklabels([str(s) for s in sizes])
+    ax.legend(fontsize="small", loc="lower right")
+    return fig
+
+
+def climbs(runs, *, ylabel, goal=None):
+    """Medians and the full range of several runs on a logarithmic axis: ``runs`` maps a label to an array (runs, steps)."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    colours, styles = (RED, ORANGE, BLUE, SKY), ("-", "-.", "--", ":")
+    for (name, values), colour, style in zip(runs.items(), colours, styles, strict=False):
+        values = np.maximum(values, 1e-6)
+        steps = np.arange(values.shape[1])
+        ax.fill_between(steps, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+        ax.plot(steps, np.median(values, axis=0), color=colour, linestyle=style, label=name)
+    if goal is not None:
+        ax.axhline(goal, color=BLACK, linewidth=0.8, label="goal")
+    ax.set(yscale="log", xlabel="step", ylabel=ylabel, ylim=(1e-4, None))
+    ax.legend(fontsize="small")
+    return fig

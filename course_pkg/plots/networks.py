@@ -1,0 +1,56 @@
+"""Drawings of the page on a network's weights. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+
+
+def curves(x, truth, data, belief, plain):
+    """Data, the true curve, one network's curve, and a belief given as (low, middle, high) of the predictive."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    _band(ax, x, belief)
+    ax.plot(x, plain, color=ORANGE, linestyle="--", label="one network")
+    ax.plot(x, truth, color=BLACK, linewidth=1, label="truth")
+    ax.plot(*data, ".", color=BLACK, markersize=4)
+    ax.set(xlabel="$x$", ylabel="$y$", ylim=(-20, 24), xlim=(x[0], x[-1]))
+    ax.legend(ncols=3, loc="upper center")
+    return fig
+
+
+def scalings(theta, densities):
+    """The posterior of one mean, and what two wrong scalings make of it."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    for (name, density), colour in zip(densities.items(), (GREEN, RED, ORANGE), strict=True):
+        shade(ax, theta, density, color=colour, label=name)
+    ax.set(xlabel=r"$\theta$", ylabel="density", xlim=(theta[0], theta[-1]))
+    ax.legend()
+    return fig
+
+
+def wrong(x, truth, data, beliefs):
+    """Predictive bands of wrongly scaled fits, one panel each."""
+    fig, axes = plt.subplots(len(beliefs), 1, sharex=True, figsize=(5.0, 5.2))
+    for ax, (name, belief) in zip(axes, beliefs.items(), strict=True):
+        _band(ax, x, belief)
+        ax.plot(x, truth, color=BLACK, linewidth=1)
+        ax.plot(*data, ".", color=BLACK, markersize=4)
+        ax.set(title=name, ylabel="$y$", xlim=(x[0], x[-1]))
+    axes[-1].set_xlabel("$x$")
+    return fig
+
+
+def costs(threshold, lines, marks):
+    """Realised cost for each patient against the threshold, one line for each split, their mean, and named thresholds."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    ax.plot(threshold, lines.T, color=BLUE, linewidth=0.6, alpha=0.4)
+    ax.plot(threshold, lines.mean(axis=0), color=BLUE)
+    for (name, at), colour in zip(marks.items(), (GREEN, RED), strict=True):
+        mark(ax, at, name, color=colour)
+    ax.set(xscale="log", xlabel="threshold", ylabel="cost for each patient", ylim=(0, None))
+    return fig
+
+
+def _band(ax, x, belief):
+    low, middle, high = belief
+    ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0)
+    ax.plot(x, middle, color=BLUE, label="belief")

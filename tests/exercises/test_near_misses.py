@@ -1,0 +1,250 @@
+"""Answers that are nearly right must not pass; right answers in another form must; and nobody is told of a mistake not made."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from course_pkg.checks import judge
+
+A_DECISION = "decisions/"
+Z = norm.ppf(0.95)
+
+
+def _pulled(y, pull):
+    return (1 - pull / (y**2).sum(axis=-1, keepdims=True)) * y
+
+
+def _positive(y, pull):
+    return np.maximum(1 - pull / (y**2).sum(axis=-1, keepdims=True), 0) * y
+
+
+def _fewest_tests(theta, people, tests):
+    choices = [pools for pools in range(1, people + 1) if people % pools == 0]
+    return min(choices, key=lambda pools: tests(theta, people, pools))
+
+
+def _without_clause(theta, people, pools):
+    return pools + people * (1 - (1 - theta) ** (people // pools))
+
+
+def _size_for_number(theta, people, pools):
+    return people if pools == people else pools + people * (1 - (1 - theta) ** pools)
+
+
+def _runs(key, runs, looks):
+    prior_key, noise_key = jax.random.split(key)
+    theta = np.asarray(jax.random.normal(prior_key, (runs,)))
+    sums = np.cumsum(theta[:, None] + np.asarray(jax.random.normal(noise_key, (runs, looks))), axis=1)
+    return theta, sums, np.abs(sums) > 1.96 * np.sqrt(np.arange(1, looks + 1))
+
+
+def _held(theta, n, total):
+    reach = Z / np.sqrt(n + 1)
+    return np.mean(np.abs(theta - total / (n + 1)) < reach)
+
+
+def _coverage(key, runs, looks):
+    theta, sums, beyond = _runs(key, runs, looks)
+    n = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1, looks)
+    return _held(theta, n, sums[np.arange(runs), n - 1]), n.mean()
+
+
+def _never_stopping(key, runs, looks):
+    theta, sums, _ = _runs(key, runs, looks)
+    return _held(theta, np.full(runs, looks), sums[:, -1]), looks
+
+
+def _bernoulli(key, runs, looks):
+    return jax.random.bernoulli(key, 0.9, (runs,)).mean(), looks
+
+
+def _stopped_only(key, runs, looks):
+    theta, sums, beyond = _runs(key, runs, looks)
+    kept = beyond.any(axis=1)
+    n = beyond.argmax(axis=1) + 1
+    return _held(theta[kept], n[kept], sums[np.arange(runs), n - 1][kept]), n[kept].mean()
+
+
+def _index_for_number(key, runs, looks):
+    theta, sums, beyond = _runs(key, runs, looks)
+    last = np.where(beyond.any(axis=1), beyond.argmax(axis=1), looks - 1)
+    return _held(theta, last, sums[np.arange(runs), last]), last.mean()
+
+
+def _index_in_the_interval_only(key, runs, looks):
+    theta, sums, beyond = _runs(key, runs, looks)
+    last = np.where(beyond.any(axis=1), beyond.argmax(axis=1), looks - 1)
+    return _held(theta, last, sums[np.arange(runs), last]), (last + 1).mean()
+
+
+def _sums(key, runs, looks):
+    return jnp.cumsum(jax.random.normal(key, (runs, looks)), axis=1), jnp.arange(1, looks + 1)[None, :]
+
+
+def _alarm(key, runs, looks):
+    sums, n = _sums(key, runs, looks)
+    return (jnp.abs(sums) > 1.96 * jnp.sqrt(n)).any(axis=1).mean()
+
+
+def _alarm_by(scale, axis):
+    def answer(key, runs, looks):
+        sums, n = _sums(key, runs, looks)
+        return (jnp.abs(sums) / scale(n) > 1.96).any(axis=axis).mean()
+
+    return answer
+
+
+def _risk(key, rule, theta, runs):
+    losses = ((rule(theta + np.asarray(jax.random.normal(key, (runs, len(theta))))) - theta) ** 2).sum(axis=1)
+    return losses.mean(), losses.std(ddof=1) / np.sqrt(runs)
+
+
+def _interval(n, total):
+    return total / (n + 1) - Z / np.sqrt(n + 1), total / (n + 1) + Z / np.sqrt(n + 1)
+
+
+def _interval_of_numbers(n, total):
+    low, high = _interval(float(n), float(total))
+    return float(low), float(high)
+
+
+def _halvings(times, end=False):
+    def answer(prefers, k):
+        certain = np.eye(k)
+        best = worst = certain[0]
+        for outcome in certain:
+            best = outcome if prefers(outcome, best) else best
+            worst = outcome if prefers(worst, outcome) else worst
+
+        def match(outcome):
+            low, high = 0.0, 1.0
+            for _ in range(times):
+                middle = (low + high) / 2
+                low, high = (middle, high) if prefers(outcome, middle * best + (1 - middle) * worst) else (low, middle)
+            return low if end else (low + high) / 2
+
+        return np.array([match(outcome) for outcome in certain])
+
+    return answer
+
+
+NEAR_MISSES = [
+    *[("lupus/decide", f"threshold {at}", lambda p, at=at: p > at, "") for at in (0.005, 0.0095, 0.0105, 0.012, 0.015)],
+    ("lupus/decide", "prices divided", lambda p: p > 1 / 100, "A false alarm is paid only by the healthy"),
+    ("lupus/decide", "column", lambda p: np.argmin([1 - p, 100 * p], axis=0), "the number of the column"),
+    *[("james-stein/estimator", f"N - {less}", lambda y, less=less: _pulled(y, y.shape[-1] - less), "") for less in (1, 1.5, 2.5)],
+    ("james-stein/estimator", "eight", lambda y: _pulled(y, 8), "Take N from the shape"),
+    ("james-stein/estimator", "positive part", lambda y: _positive(y, y.shape[-1] - 2), "That is already part 4."),
+    *[("james-stein/positive-part", f"N - {less}", lambda y, less=less: _positive(y, y.shape[-1] - less), "") for less in (1, 1.5, 2.5)],
+    ("james-stein/positive-part", "eight", lambda y: _positive(y, 8), ""),
+    ("james-stein/risk", "key ignored", lambda key, *rest: _risk(jax.random.key(3), *rest), "whatever the key is"),
+    (
+        "pooled-testing/best-pools",
+        "no clause",
+        lambda theta, people: _fewest_tests(theta, people, _without_clause),
+        "One person per pool: no second test.",
+    ),
+    (
+        "pooled-testing/best-pools",
+        "size for number",
+        lambda theta, people: _fewest_tests(theta, people, _size_for_number),
+        "the power holds the number of pools",
+    ),
+    ("stopping/coverage", "constant", lambda key, runs, looks: (0.9, 1.0 * looks), ""),
+    ("stopping/coverage", "coin", _bernoulli, ""),
+    ("stopping/coverage", "never stops", _never_stopping, "None of your runs stops"),
+    ("stopping/coverage", "stopped only", _stopped_only, "only the runs that rejected"),
+    ("stopping/coverage", "key ignored", lambda key, *rest: _coverage(jax.random.key(3), *rest), "whatever the key is"),
+    ("stopping/coverage", "constant coverage", lambda *args: (0.9, _coverage(*args)[1]), "whatever the key is"),
+    ("stopping/coverage", "index", _index_for_number, "act as if there were one observation fewer"),
+    ("stopping/coverage", "index, counted right", _index_in_the_interval_only, "n is the index of the look"),
+    ("stopping/alarm", "key ignored", lambda key, *rest: _alarm(jax.random.key(3), *rest), "whatever the key is"),
+    ("stopping/alarm", "ten looks", lambda key, runs, looks: _alarm(key, runs, 10), ""),
+    ("stopping/alarm", "root of zero", _alarm_by(lambda n: jnp.sqrt(n - 1), 1), "All of your runs reject."),
+    ("stopping/alarm", "any over runs", _alarm_by(jnp.sqrt, 0), "All of your runs reject."),
+    ("stopping/alarm", "over n", _alarm_by(lambda n: n, 1), "divided by sqrt(n), not by n"),
+    ("stopping/interval", "numbers only", _interval_of_numbers, "Right for numbers"),
+    (
+        "classification/decide",
+        "most probable state",
+        lambda probabilities, losses: losses[probabilities.argmax(1)].argmin(1),
+        "You decided for the most probable state only.",
+    ),
+    ("conjugacy/normal", "three", lambda *args: [0.0, 1.0, 2.0], "Expected a tuple of 2 values; your function returned a list of 3."),
+    ("von-neumann-morgenstern", "ten halvings", _halvings(10), "Close, but not to four decimals."),
+]
+
+# answers with several parts that are right, and may come as a list or an array of them as well as in a tuple
+PARTED = [
+    "conjugacy/normal",
+    "conjugacy/dirichlet",
+    "intervals/interval",
+    "model-choice/points",
+    "stopping/interval",
+    "stopping/coverage",
+    "james-stein/risk",
+]
+
+
+def _ragged(parts):
+    out = np.empty(len(parts), dtype=object)
+    out[:] = parts
+    return out
+
+
+FORMS = {"list": list, "numpy": np.array, "jax": jnp.array, "ragged": _ragged}
+# parts of different shapes, of which neither library makes one array
+RAGGED = {("conjugacy/dirichlet", "numpy"), ("conjugacy/dirichlet", "jax")}
+LEGITIMATE = [
+    ("von-neumann-morgenstern", "fourteen halvings", _halvings(14, end=True)),
+    ("von-neumann-morgenstern", "a tuple", lambda *args: tuple(_halvings(20)(*args))),
+    ("von-neumann-morgenstern", "four decimals", lambda *args: np.round(_halvings(20)(*args), 4)),
+    ("classification/decide", "a list", lambda probabilities, losses: [int(row.argmin()) for row in probabilities @ losses]),
+    ("lupus/decide", "zeros and ones", lambda p: (p > 1 / 101).astype(int)),
+    ("lupus/decide", "JAX", lambda p: jnp.asarray(p) * 101 > 1),
+    ("james-stein/estimator", "JAX", lambda y: _pulled(jnp.asarray(y), y.shape[-1] - 2)),
+    ("stopping/interval", "JAX", lambda n, total: _interval(jnp.asarray(n), jnp.asarray(total))),
+    ("stopping/coverage", "the package's own", _coverage),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer", "words"), [pytest.param(n, a, w, id=f"{n}: {what}") for n, what, a, w in NEAR_MISSES])
+def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
+    verdict = judge(A_DECISION + name, answer, seed)
+    assert not verdict.passed
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in LEGITIMATE])
+def test_what_is_right_in_another_way_passes(name, answer, seed):
+    verdict = judge(A_DECISION + name, answer, seed)
+    assert verdict.passed, verdict.message
+
+
+@pytest.mark.parametrize(("name", "form"), [(name, form) for name in PARTED for form in FORMS if (name, form) not in RAGGED])
+def test_several_values_may_come_in_any_container_of_the_right_length(name, form, solved):
+    verdict = judge(A_DECISION + name, lambda *args: FORMS[form](solved[A_DECISION + name](*args)))
+    assert verdict.passed, verdict.message
+
+
+def test_a_wrong_first_part_is_mentioned_where_the_second_is_built_on_it():
+    def tilted_from_above(y, weights, q):
+        order = np.argsort(y)[::-1]
+        return y[order][np.searchsorted(np.cumsum(weights[order]) / weights.sum(), q)]
+
+    def tilted_by_no_rule(y, weights, q):
+        return float(y.max())
+
+    for tilted in (tilted_from_above, tilted_by_no_rule):
+        verdict = judge("decisions/bayes-estimators-tilted/imbalanced", lambda y, w, a, b, part=tilted: part(y, w, a / (a + b)))
+        assert verdict.message.endswith("If part 1 is not right yet, mend that first.")
+
+
+def test_where_pools_do_not_pay_everybody_is_tested_alone(solved):
+    best = solved["decisions/pooled-testing/best-pools"]
+    assert [best(0.4, 24), best(0.35, 60)] == [24, 60]
+    assert [_fewest_tests(theta, people, _without_clause) for theta, people in [(0.4, 24), (0.35, 60)]] == [1, 1]

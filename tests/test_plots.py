@@ -1,0 +1,384 @@
+"""Drawings: each is made once from tiny inputs, and read back for what a reader needs to see in it."""
+
+import importlib
+import inspect
+import pkgutil
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from scipy import stats
+
+from course_pkg import plots
+
+WIDEST = 7.5  # inches: wider ones shrink their words below reading size on a phone
+SMALLEST = 8  # points
+
+X = np.linspace(-3.0, 3.0, 25)
+UP = np.linspace(1.0, 10.0, 25)
+BELL = stats.norm.pdf(X)
+VALLEY = 1 + X**2
+PAIR = np.array([0.5, 1.0])
+ROUND = (np.zeros(2), np.eye(2))
+LEANING = (np.array([0.5, 1.0]), np.array([[0.5, 0.2], [0.2, 0.4]]))
+DRAWS = np.array([[0.5, -1.0], [-1.0, 0.5], [1.0, 1.0]])
+TERMS = np.array([[4.0, 8.0], [-6.0, 2.0], [10.0, -3.0]])
+RUNS = np.array([[1.0, 0.5, 0.1, 0.02], [1.2, 0.3, 0.2, 0.01], [0.8, 0.6, 0.05, 0.03]])
+
+
+def call(*args, **kwargs):
+    """The arguments of a drawing, kept as data so that the names among them can be looked for in the figure."""
+    return args, kwargs
+
+
+# module -> drawing -> arguments; words after the drawing's name tell its variants apart
+CASES = {
+    "a_first_decision": {
+        "shifted": call(X, 10 + X**2, 11 + (X - 1) ** 2),
+        "one_patient": call(150.0, 50.0, 10.0, 185.0),
+        "wrong_noise": call(np.array([0.0, 0.5, 1.0, 1.5]), np.array([[9.0, 7.0, 6.0, 6.5], [9.5, 7.5, 6.2, 6.8], [8.0, 7.0, 6.4, 7.0]])),
+    },
+    "bayes_rules": {
+        "two_days": call(X, [("market day", BELL, {"mean": 0.0}), ("ordinary day", BELL**2, {"mean": 0.5, "median": 0.2, "mode": -0.3})]),
+        "valleys": call(
+            UP, {n: 1 + (UP - c) ** 2 for n, c in zip("abcde", range(3, 8), strict=True)}, dict(zip("abcde", range(3, 8), strict=True))
+        ),
+        "staircase": call(
+            X, {"3 draws": np.array([-1.0, 0.0, 2.0]), "4 draws": np.array([-2.0, -0.5, 0.5, 1.0])}, 2 * stats.norm.cdf(X) - 1
+        ),
+        "two_valleys": call(X, np.cos(2 * X), X[::6], np.cos(2 * X[::6]), {"bisection": (1.6, -1.0), "look first": (-1.6, -1.0)}),
+        "plant": call(X, BELL, {"KL": BELL**2, "moments": 0.9 * BELL, "for the decision": 0.5 * BELL}, 1.0),
+    },
+    "beyond_location_scale": {
+        "level": call(X, {"shape 2": stats.norm.cdf(X), "shape 2.6": stats.norm.cdf(X - 1)}, 0.5, (0.0, 1.0)),
+        "beliefs": call(UP, {"posterior": 1 / UP, "gamma": 0.9 / UP, "log-normal": 0.8 / UP}, {"quota": 3.0, "quota, log-normal": 5.0}),
+        "variances": call(UP, {title: {"full derivative": UP, "path derivative": UP**2} for title in (r"$\mu$", r"$\log\sigma$")}),
+        "quotas": call({"full derivative": 1 / UP, "path derivative": 0.5 / UP}, 0.3),
+    },
+    "climbing_with_noise": {
+        "routes": call(
+            X, UP, -(VALLEY + UP[:, None]), {"all days": (PAIR, 3 * PAIR), "one day": (-PAIR, 4 * PAIR)}, (-2.0, 2.0), (0.0, 4.0)
+        ),
+        "schedules": call({"too slow": 4 / UP, "just right": 3 / UP**2, "too fast": [3.0, -1.0, 0.5]}),
+        "excess": call({"constant": 1 / UP, "shrinking": 1 / UP**2, "averaged": 2 / UP, "Adam": 3 / UP}),
+    },
+    "control_variates": {
+        "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
+        "parabola": call(UP, (UP - 4) ** 2 + 1, 2 * UP, {"none": (1.0, 10.0), "$a^*$": (4.0, 1.0), "$2a^*$": (8.0, 17.0)}),
+        "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99]),
+        "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
+        "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
+    },
+    "models_and_guides": {
+        "readings": call(X, {"a deviation": (0.5 * BELL, BELL, 0.3), "a variance": (0.7 * BELL, BELL, 0.2)}),
+        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"package": (0.0, 1.0, 4.0, 1.0), "guide": (0.5, 1.0, 4.0, 1.0)}),
+        "scales": call(np.array([[1.0, 0.5, -0.3], [1.0, 0.4, 0.2]]), np.array([[1.0, 0.5, 0.3], [1.0, 0.4, 0.2]])),
+    },
+    "networks": {
+        "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), 2 * X),
+        "scalings": call(X, {"posterior": BELL, "counted twice": BELL**2, "divided": 0.5 * BELL}),
+        "wrong": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), {"too sure": (X - 0.1, X, X + 0.1), "too vague": (X - 4, X, X + 4)}),
+        "costs": call(UP / 10, np.stack([1 + UP, 2 + 1 / UP]), {"best": 0.2, "one half": 0.5}),
+    },
+    "pandemic": {
+        "prevalence": call(np.linspace(0, 0.08, 9), np.full(9, 1 / 9), np.array([0, 1, 4, 2, 1, 0, 0, 0, 0]) / 8, 0.02),
+        "demand": call(np.array([3, 4, 4, 5, 5, 5, 6, 6, 7, 9]), 5.4, 7),
+        "pool_sizes": call(
+            np.array([2, 5, 10, 50]), np.array([0.6, 0.3, 0.4, 0.9]), np.array([4.0, 3.0, 2.0, 3.0]), 0.98 ** np.array([2, 5, 10, 50])
+        ),
+        "positive_pools": call(np.array([0, 1, 1, 2]), np.array([0.25, 0.5, 0.25]), np.array([0.4, 0.4, 0.2])),
+    },
+    "problems": {
+        "bus": call(X, BELL, {"hurried": 4 * VALLEY - 4, "patient": VALLEY - 1}, {"hurried": -1.0, "patient": 0.5}),
+        "interval": call(UP, {"plus": UP, "minus": -VALLEY}, 4.0, X, BELL, 0.1, (-1.6, 1.6)),
+        "exponential": call(X, BELL, np.array([0.01, 0.1, 1.0]), np.array([-0.1, -0.5, -1.0]), 0.0),
+    },
+    "reparameterisation": {
+        "arrows": call({"score": (DRAWS, TERMS), "reparameterised": (DRAWS, 0.1 * TERMS)}, np.zeros(2), PAIR, ROUND, LEANING),
+        "twice": call(X, {"posterior": BELL, "printed": BELL**2}, {"mended": 1 / UP, "printed, plus": 1 + 1 / UP, "other": 2 / UP}),
+        "win_and_lose": call([1, 10, 100], {"score": [1.0, 9.0, 99.0], "path": [1.0, 1.1, 0.9]}, UP, {"score": UP, "path": UP**2}),
+        "climbs": call({"score": (np.arange(4), RUNS), "path": (5 * np.arange(4), 0.5 * RUNS)}, 0.008),
+    },
+    "risk": {
+        "overfit": call(
+            PAIR,
+            PAIR**2,
+            np.linspace(0, 1, 5),
+            {"wild": np.linspace(0, 2, 5), "calm": np.linspace(0, 1, 5)},
+            [1, 2, 3],
+            [2, 1, 0],
+            [2, 1, 3],
+        ),
+        "frequentist": call(X, BELL, {"trust": np.ones(25), "Bayes": 0.5 + 0.1 * X**2, "ignore": X**2}),
+        "p_and_q": call(X, BELL, BELL**2, UP, 2 + (UP - 6) ** 2, 1 + (UP - 4) ** 2, 6.0, 4.0),
+        "coverage": call(np.array([0.0, 0.4, 0.8]), np.array([0.95, 0.9, 0.4]), np.array([0.95, 0.94, 0.95]), edge=0.5, level=0.95),
+    },
+    "score_function": {
+        "arrows": call({f"M = {m}": (DRAWS[:m], TERMS[:m]) for m in (1, 2, 3)}, np.array([3.0, 9.0]), ROUND, LEANING),
+        "parabola": call(X, VALLEY, {"crates": (0.0, 1.0), "thousandths": (2.0, 5.0), "best": (-1.0, 2.0)}),
+        "climbs": call({"5 draws": RUNS, "100 draws": 0.5 * RUNS, "small steps": 2 * RUNS}, 0.008),
+    },
+    "why_be_bayesian": {
+        "two_experiments": call(stats.binom.pmf(range(5), 4, 0.4), stats.nbinom.pmf(range(7), 2, 0.4), 3),
+        "stopping": call(np.array([1, 10, 100]), np.array([0.05, 0.15, 0.3]), [0.1, 0.5, 0.9], [0.12, 0.48, 0.9]),
+        "shrinkage": call(
+            UP, {"least squares": np.full(25, 5.0), "James-Stein": 5 - 1 / UP, "Bayes": 0.1 * UP**2}, (UP[::8], 5 - 1 / UP[::8]), 5
+        ),
+        "learning": call(X, {title: {"0": BELL, "10": BELL**2, "99": BELL**4} for title in ("Flat prior", "Cut prior")}, 0.3),
+        "certificates": call(UP, 0.3 / UP, 0.1 + 0.3 / UP, 0.3 + 0.02 * UP, 0.25 + 0.01 * UP),
+    },
+}
+EVERY = [pytest.param(module, name, id=f"{module}-{name}") for module, drawings in CASES.items() for name in drawings]
+
+
+def draw(module, name):
+    args, kwargs = CASES[module][name]
+    return getattr(importlib.import_module(f"course_pkg.plots.{module}"), name.split()[0])(*args, **kwargs)
+
+
+@pytest.fixture(autouse=True)
+def style():
+    """The course's style for one test, and no figure left open after it."""
+    with plt.rc_context():
+        plots.use_style()
+        yield
+        plt.close("all")
+
+
+def shown(fig):
+    """The axes with a frame: the others hold a legend only."""
+    return [ax for ax in fig.axes if ax.get_visible() and ax.axison]
+
+
+def words(fig):
+    return [text for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
+
+
+def names(given):
+    """Every string among a drawing's arguments, the keys of dicts included."""
+    if isinstance(given, str):
+        return {given}
+    if isinstance(given, dict):
+        return names(list(given)) | names(list(given.values()))
+    if isinstance(given, list | tuple):
+        return set().union(*map(names, given))
+    return set()
+
+
+def speechless(ax):
+    """The directions in which neither the axes nor one that shares its scale says what is drawn."""
+    across = any(a.get_xlabel() for a in ax.get_shared_x_axes().get_siblings(ax))
+    # an axis without ticks has no scale to name
+    upward = not len(ax.get_yticks()) or any(a.get_ylabel() for a in ax.get_shared_y_axes().get_siblings(ax))
+    return [direction for direction, said in (("x", across), ("y", upward)) if not said]
+
+
+def on_the_ground(ax):
+    """Whether the axes hold a density or bars: areas that mislead unless the axis starts at 0."""
+    areas = [path.vertices[:, 1].min() for area in ax.findobj(PolyCollection) for path in area.get_paths() if len(path.vertices)]
+    bars = [bar.get_y() for bars in ax.containers for bar in bars]
+    return ax.get_yscale() == "linear" and (0 in areas + bars or "density" in ax.get_ylabel())
+
+
+def unseen(ax):
+    """Lines of which no point lies in the view."""
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    for line in ax.lines:
+        x, y = np.asarray(line.get_xydata(), float).T
+        if line.get_transform() == ax.transData and x.size and not np.any((left <= x) & (x <= right) & (low <= y) & (y <= high)):
+            yield line
+
+
+def faults(fig, given=()):
+    """What keeps a reader from reading the figure, in words; ``given`` are the names that it has to carry."""
+    fig.draw_without_rendering()
+    found = []
+    if fig.get_figwidth() > WIDEST:
+        found.append(f"wide: {fig.get_figwidth()} inches")
+    if not shown(fig):
+        found.append("empty: no axes")
+    legends = [ax.get_legend() for ax in fig.axes if ax.get_legend()] + fig.legends
+    in_legends = {text.get_text() for legend in legends for text in legend.get_texts()}
+    labels = {label for ax in fig.axes for label in ax.get_legend_handles_labels()[1]}
+    if missing := labels - in_legends:
+        found.append(f"legend: lacks {missing}")
+    for ax in shown(fig):
+        found += [f"unlabelled: {direction}" for direction in speechless(ax)]
+        found += [f"unseen: {line}" for line in unseen(ax)]
+        if not ax.has_data():
+            found.append("empty: axes")
+        if on_the_ground(ax) and ax.get_ylim()[0] != 0:
+            found.append(f"floating: {ax.get_ylim()}")
+    for text in words(fig):
+        if text.get_fontsize() < SMALLEST:
+            found.append(f"small: {text.get_text()!r} of {text.get_fontsize()} points")
+        # matplotlib reads an odd number of dollars as plain characters, without a warning
+        if text.get_text().replace(r"\$", "").count("$") % 2:
+            found.append(f"dollar: {text.get_text()!r}")
+    if missing := set(given) - {text.get_text() for text in words(fig)}:
+        found.append(f"unnamed: {missing}")
+    return found
+
+
+@pytest.mark.parametrize(("module", "name"), EVERY)
+def test_drawing(module, name):
+    fig = draw(module, name)
+    assert isinstance(fig, Figure)
+    assert plt.get_fignums() == [fig.number], "one drawing, one figure"
+    args, kwargs = CASES[module][name]
+    assert faults(fig, names([*args, *kwargs.values()])) == []
+
+
+def public(module):
+    return {name for name, f in inspect.getmembers(module, inspect.isfunction) if f.__module__ == module.__name__ and name[0] != "_"}
+
+
+def test_every_drawing_has_a_case():
+    found = {m.name: public(importlib.import_module(f"course_pkg.plots.{m.name}")) for m in pkgutil.iter_modules(plots.__path__)}
+    assert found == {module: {name.split()[0] for name in drawings} for module, drawings in CASES.items()}
+
+
+def sound(width=6.4, words="density", size=10, low=0, legend=True, curve=BELL):
+    """A figure without a fault, or with the one that is asked for."""
+    fig, ax = plt.subplots(figsize=(width, 3.4))
+    plots.shade(ax, X, BELL, label="bell")
+    ax.plot(X, curve)
+    ax.set_xlabel("x", fontsize=size)
+    ax.set(ylabel=words, ylim=(low, 1))
+    if legend:
+        ax.legend()
+    return fig
+
+
+def bars():
+    fig, ax = plt.subplots()
+    ax.bar([1, 2], [0.4, 0.6])
+    ax.set(xlabel="x", ylabel="chance", ylim=(0.3, 1))
+    return fig
+
+
+BROKEN = {
+    "wide": lambda: sound(width=9.0),
+    "legend": lambda: sound(legend=False),
+    "unlabelled": lambda: sound(words=""),
+    "unseen": lambda: sound(curve=BELL + 5),
+    "floating": lambda: sound(low=-0.1),
+    "floating bars": bars,
+    "small": lambda: sound(size=6),
+    "dollar": lambda: sound(words=r"density, $\theta"),
+    "empty": plt.figure,
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_a_fault_is_found(fault):
+    found = faults(BROKEN[fault]())
+    assert len(found) == 1
+    assert found[0].startswith(fault.split()[0])
+
+
+def test_bare_axes_are_refused():
+    fig, _ = plt.subplots()
+    assert faults(fig) == ["unlabelled: x", "unlabelled: y", "empty: axes"]
+
+
+def test_a_missing_name_is_found():
+    assert faults(sound(), {"bell"}) == []
+    assert faults(sound(), {"bell", "book"}) == ["unnamed: {'book'}"]
+
+
+# What the drawings compute themselves, by hand
+
+
+def lines(ax):
+    """Label to the values of its line."""
+    return {line.get_label(): np.asarray(line.get_ydata(), float) for line in ax.lines}
+
+
+def test_style_is_the_course_s():
+    plt.rcdefaults()
+    assert plots.use_style() is None
+    assert plt.rcParams["figure.figsize"][0] <= WIDEST
+    assert plt.rcParams["font.size"] >= SMALLEST
+    assert plt.rcParams["figure.constrained_layout.use"]
+    assert plt.rcParams["axes.prop_cycle"].by_key()["color"][0] == plots.BLUE
+
+
+def test_shade_stands_on_the_ground_and_never_cuts_a_peak():
+    _, ax = plt.subplots()
+    plots.shade(ax, X, BELL, label="low")
+    plots.shade(ax, X, 3 * BELL, label="high")
+    plots.shade(ax, X, BELL)
+    assert ax.get_ylim()[0] == 0
+    assert ax.get_ylim()[1] > 3 * BELL.max()
+    assert ax.get_legend_handles_labels()[1] == ["low", "high"]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_mark_stands_at_the_decision(side):
+    fig, ax = plt.subplots()
+    plots.mark(ax, 0.3, "here", color=plots.RED, height=0.5, side=side)
+    assert list(ax.lines[0].get_xdata()) == [0.3, 0.3]
+    assert ax.texts[0].get_text() == "here"
+    assert ax.texts[0].xy == (0.3, 0.5)
+    fig.draw_without_rendering()
+    line, box = ax.transData.transform((0.3, 0))[0], ax.texts[0].get_window_extent()
+    assert box.x0 > line if side == "right" else box.x1 < line
+
+
+def test_shifted_is_relative_to_no_shift():
+    (ax,) = draw("a_first_decision", "shifted").axes
+    for values in (lines(ax)["squared loss"], lines(ax)["the clinic's loss"]):
+        assert values[np.argmin(np.abs(X))] == pytest.approx(1.0)
+
+
+def test_valleys_touch_one():
+    (ax,) = draw("bayes_rules", "valleys").axes
+    assert [lines(ax)[name].min() for name in "abcde"] == [1.0] * 5
+
+
+def test_staircase_rises_by_two_over_n_at_each_draw():
+    (ax,) = draw("bayes_rules", "staircase").axes
+    assert lines(ax)["4 draws"] == pytest.approx([-1, -0.5, 0, 0.5, 1, 1])
+
+
+def test_pools_are_shares():
+    (ax,) = draw("pandemic", "positive_pools").axes
+    assert [bar.get_height() for bar in ax.patches] == [0.25, 0.5, 0.25]
+
+
+def test_demand_reddens_beyond_the_order():
+    (ax,) = draw("pandemic", "demand").axes
+    colours = {bar.get_x() + 0.5: bar.get_facecolor()[:3] for bar in ax.patches}
+    assert len({colour for at, colour in colours.items() if at <= 7}) == 1
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1.0)
+
+
+def test_experiments_write_their_tails():
+    top, below = draw("why_be_bayesian", "two_experiments").axes
+    assert top.texts[0].get_text() == f"{stats.binom.sf(2, 4, 0.4):.3f}"
+    assert below.texts[0].get_text() == f"{stats.nbinom.pmf(range(3, 7), 2, 0.4).sum():.3f}"
+
+
+def test_black_and_red_arrows_are_truth_and_mean_on_one_scale():
+    truth = CASES["score_function"]["arrows"][0][1]
+    black, red = (np.r_[arrow.U, arrow.V] for arrow in draw("score_function", "arrows").axes[2].collections[-2:])
+    scale = black[0] / truth[0]
+    assert black == pytest.approx(scale * truth)
+    assert red == pytest.approx(scale * TERMS.mean(axis=0))
+
+
+def test_climbs_show_the_median_and_leave_no_zero_to_a_logarithm():
+    (ax,) = draw("control_variates", "climbs to a goal").axes
+    assert lines(ax)["plain"] == pytest.approx(np.median(RUNS, axis=0))
+    assert np.all(lines(ax)["baseline"] > 0)
+
+
+def test_a_scale_that_crosses_zero_is_seen_to_cross():
+    bare, kept = draw("models_and_guides", "scales").axes
+    assert bare.lines[0].get_ydata() == pytest.approx([1.0, 0.5, -0.3])
+    assert bare.get_ylim()[0] < -0.3
+    assert bare.get_ylim() == kept.get_ylim()
