@@ -29,14 +29,17 @@ class Fit(NamedTuple):
 
     lam: Any  # the last parameters
     objective: np.ndarray  # (steps,) the estimate of the objective at each step
-    recorded: Any  # what `record` returned, with a leading axis of steps; None without it
-    average: Any  # mean of the parameters over the last part of the run; None where none was asked for
+    recorded: Any  # what `record` returned, with a leading axis of steps; None without it, or before the first step
+    average: Any  # mean of the parameters over the last part of the run; None where none was asked for, or the run ended before it
     converged: bool  # whether the stopping rule ended the run
     state: Any  # of the estimator
 
 
 class NotFiniteError(FloatingPointError):
-    """A gradient was NaN or infinite. ``fit`` holds the run up to the last good step, ``step`` and ``parameter`` say where."""
+    """A gradient, or the step that it led to, was NaN or infinite.
+
+    ``fit`` holds the run up to the last good step; ``step`` and ``parameter`` say where it went wrong.
+    """
 
     def __init__(self, message: str, fit: Fit, step: int, parameter: str):
         super().__init__(message)
@@ -67,16 +70,19 @@ def fit(
         data: what the estimator wants; an argument of the compiled step, so that new data of the same shape compile nothing.
         steps: how many, at least 1.
         record: function of ``lam`` whose value is kept at every step.
-        average: share of the run, from its end, over which the parameters are averaged (Polyak and Ruppert); 0 for none.
-        tolerance: stop when the mean objective over a window has changed by less than this share of its value.
-        window: steps in a window of the stopping rule.
+        average: share of the ``steps``, from their end, over which the parameters are averaged (Polyak and Ruppert); 0 for none. A run
+            that the stopping rule ends before that part has no average.
+        tolerance: stop when the mean objective over a window has changed by at most this share of its value. The share is of the
+            objective as it stands, so a constant added to the log joint changes when the run stops.
+        window: steps in a window of the stopping rule; with a tolerance the noise of one window is held at once.
         progress: whether to show a bar.
 
     Returns:
         `Fit`.
 
     Raises:
-        NotFiniteError: at the first gradient that is not finite; it carries the run up to there.
+        NotFiniteError: at the first gradient that is not finite, or that an optimiser turned into parameters that are not (Adam squares
+            its gradients, so one beyond 1e19 overflows in single precision); it carries the run up to there.
         ValueError: if a count or share is out of range, or ``lam`` holds no number or one that is not finite.
 
     Example:
@@ -96,8 +102,10 @@ def fit(
     if not 0 <= average <= 1:
         raise ValueError(f"average is {average}; give a share of the run, between 0 and 1")
     tolerance = None if tolerance is None else _guard.positive("tolerance", tolerance)
-    lam = jax.tree.map(lambda a: _guard.numbers("lam", a).astype(jnp.result_type(float)), lam)
+    lam = jax.tree.map(_parameter, lam)
     flat, unravel = ravel_pytree(lam)
+    if flat.size == 0:
+        raise ValueError("lam holds no number; give a pytree with at least one parameter")
     init_key, key = jax.random.split(key)
     carry = Carry(flat, optimizer.init(flat), estimator.init(init_key, lam, data), jnp.zeros_like(flat))
     run = partial(_block, estimator, optimizer, record, _structure(lam))
@@ -132,8 +140,8 @@ class Carry(NamedTuple):
 def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Callable:
     r"""The schedule :math:`\rho_t = \rho\,(1 + t/\tau)^{-\kappa}`: steps that shrink, but not too fast.
 
-    With :math:`1/2 < \kappa \le 1` the rates sum to infinity and their squares do not, so that the climb neither stops short nor
-    rattles for ever.
+    With :math:`1/2 < \kappa \le 1` the rates sum to infinity and their squares do not. On a smooth hill and with noise of finite
+    variance this is sufficient for a climb that neither stops short nor rattles for ever.
 
     Args:
         rate: first rate, above 0.
@@ -152,12 +160,19 @@ def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Cal
     """
     rate, delay = _guard.positive("rate", rate), _guard.positive("delay", delay)
     if not 0.5 < power <= 1:
-        raise ValueError(f"power is {power}; give more than 1/2 (or the noise stays) and at most 1 (or the climb stops short)")
+        raise ValueError(
+            f"power is {power}; give more than 1/2 (or the squares of the rates sum to infinity) and at most 1 (or the climb stops short)"
+        )
 
     def schedule(step):
         return rate * (1 + step / delay) ** -power
 
     return schedule
+
+
+def _parameter(leaf):
+    # a leaf may be empty: in one dimension a triangle has nothing below its diagonal
+    return (_guard.numbers("lam", leaf) if np.size(leaf) else jnp.asarray(leaf)).astype(jnp.result_type(float))
 
 
 def _structure(lam):
@@ -182,7 +197,8 @@ def _block(estimator, optimizer, record, structure, count, averaging, key, start
         estimate, state = estimator.estimate(noise, lam, carry.estimator, data)
         ascent = jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(estimate.gradient)])
         updates, opt_state = optimizer.update(-ascent, carry.optimizer, carry.flat)
-        flat = optax.apply_updates(carry.flat, updates)
+        # an optimiser that clips or normalises would hide a gradient that is not finite
+        flat = jnp.where(jnp.isfinite(ascent), optax.apply_updates(carry.flat, updates), jnp.nan)
         total = jnp.where(number >= first_averaged, carry.total + flat, carry.total) if averaging else carry.total
         kept = None if record is None else record(lam)
         return Carry(flat, opt_state, state, total), (estimate.value, kept)
@@ -208,19 +224,20 @@ def _settled(objective, tolerance) -> bool:
 def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unravel, objective, recorded, average):
     """Walk through the block again, step by step, to the first gradient that is not finite."""
     del objective[-1], recorded[-1]
+    name, number = "lam", start
     for number in range(start, start + count):
         after, (values, stats) = run(1, average > 0, key, number, first_averaged, carry, data)
         if not bool(jnp.isfinite(after.flat).all()):
             bad = jax.tree_util.tree_leaves_with_path(jax.tree.map(lambda a: bool(~jnp.isfinite(a).all()), unravel(after.flat)))
-            name = next(jax.tree_util.keystr(path) for path, is_bad in bad if is_bad).lstrip(".")
+            name = next(jax.tree_util.keystr(path) for path, is_bad in bad if is_bad).lstrip(".") or name
             break
         carry = after
         objective.append(values)
         recorded.append(stats)
     result = _finish(carry, unravel, objective, recorded, False, average, number - first_averaged)
     raise NotFiniteError(
-        f"the gradient of {name} at step {number} is not finite; lower the rate, look at the model there, or start elsewhere "
-        "(the run up to the last good step is in the error's fit)",
+        f"the gradient of {name} at step {number}, or the step that it led to, is not finite; lower the rate, look at the model there, "
+        "or start elsewhere (the run up to the last good step is in the error's fit)",
         result,
         number,
         name,
@@ -230,5 +247,5 @@ def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unrav
 def _finish(carry, unravel, objective, recorded, converged, average, averaged) -> Fit:
     values = np.concatenate([np.asarray(v) for v in objective]) if objective else np.zeros(0)
     stats = jax.tree.map(lambda *parts: np.concatenate(parts), *recorded) if recorded else None
-    mean = unravel(carry.total / max(averaged, 1)) if average > 0 else None
+    mean = unravel(carry.total / averaged) if average > 0 and averaged > 0 else None
     return Fit(unravel(carry.flat), values, stats, mean, converged, carry.estimator)

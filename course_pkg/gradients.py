@@ -4,9 +4,10 @@ The objective is the evidence lower bound :math:`\mathcal{L}(\lambda) = \mathbb{
 q_\lambda(\theta)]`. Each estimator here has :math:`\nabla_\lambda \mathcal{L}` as its mean; they differ in what they ask of the model and
 in how much they scatter.
 
-An estimator is a pair of pure functions around its noise. ``draw(key, lam, data)`` makes the random numbers of one step,
-``estimate(noise, lam, state, data)`` turns them into an `Estimate` and the next state. Noise apart from arithmetic lets a page compare two
-estimators on the same draws, and lets `fit` draw the noise of many steps at once.
+An estimator is three pure functions. ``init`` makes what it remembers, most often nothing. ``draw(key, lam, data)`` makes the random
+numbers of one step, ``estimate(noise, lam, state, data)`` turns them into an `Estimate` and the next state. Noise apart from arithmetic
+lets a page compare two estimators on the same draws, and lets `fit` draw the noise of many steps at once. For that reason ``draw`` may look
+at the shapes of ``lam``, never at its values: they will have moved by the time that the noise is used.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ class Estimator(NamedTuple):
     """An unbiased gradient of an objective, or one that says how it is biased."""
 
     init: Callable  # key, lam, data -> state
-    draw: Callable  # key, lam, data -> noise of one step
+    draw: Callable  # key, lam, data -> noise of one step; of lam it sees the shapes only
     estimate: Callable  # noise, lam, state, data -> (Estimate, state)
 
 
@@ -87,6 +88,7 @@ def path_derivative(model: Model, family: Family, samples: int) -> Estimator:
 
     The term :math:`\nabla_\lambda \log q_\lambda(\theta)` at fixed :math:`\theta` has mean zero, so it may be dropped. What is left
     vanishes draw by draw where :math:`q_\lambda` equals the posterior: no noise at the optimum. Away from it the noise may be larger.
+    As with `score`, the support of :math:`q_\lambda` must not depend on ``lam`` (erratum T19), or the dropped term has another mean.
 
     Arguments and errors as for `reparameterized`.
 
@@ -112,7 +114,8 @@ def score(model: Model, family: Family, samples: int, *, baseline: str = "none")
         family: any `Family` whose support does not depend on ``lam`` (erratum T19).
         samples: draws in each estimate; at least 2 with a constant baseline, at least 3 with the optimal one.
         baseline: ``"none"``; ``"constant"`` subtracts the mean of ``g`` over the other draws; ``"optimal"`` subtracts, for each
-            parameter, the regression coefficient of ``g * score`` on ``score``, from the other draws.
+            parameter, the regression coefficient of ``g * score`` on ``score``, from the other draws. With few draws that coefficient
+            is itself noisy, and ``"constant"`` may scatter less.
 
     Raises:
         ValueError: if ``samples`` is too small or ``baseline`` is none of the three words.
@@ -145,7 +148,7 @@ def minibatch(estimator: Estimator, size: int) -> Estimator:
     Raises:
         ValueError: if ``size`` is below 1.
 
-    Source: notes, section 5.3.1, as mended by errata N12 and T21.
+    Source: notes, section 5.3.1, as mended by errata N12 and T22.
     """
     size = _guard.count("size", size)
 

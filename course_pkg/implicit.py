@@ -74,11 +74,15 @@ def attach_gradient(cdf: Callable, log_density: Callable, theta, *parameters):
     theta = jax.lax.stop_gradient(theta)
     level = cdf(theta, *parameters)
     density = jnp.exp(log_density(theta, *map(jax.lax.stop_gradient, parameters)))
-    return theta - (level - jax.lax.stop_gradient(level)) / density
+    # where the density underflows, 0 / 0 would spoil the draw itself
+    return theta - (level - jax.lax.stop_gradient(level)) / jnp.maximum(density, jnp.finfo(density.dtype).tiny)
 
 
 def draw_gamma(key, shape):
     """One gamma draw of rate 1 for each entry of ``shape`` (the exponent, above 0), differentiable in it.
+
+    In single precision the relative error of the slope is below 1e-4 up to a shape of 30, about 0.2 % at 3,000 and 4 % at 30,000; there
+    the derivative that ``jax.random.gamma`` has by itself is more exact.
 
     Example:
         >>> float(draw_gamma(jax.random.key(0), jnp.array(3.0))) > 0
@@ -98,7 +102,7 @@ def draw_von_mises(key, kappa):
 def gamma() -> Implicit:
     """Independent gamma coordinates on the positive half line; parameters `Positive`: shape ``a``, rate ``b``.
 
-    Shapes below about 0.05 draw numbers that single precision rounds to zero.
+    Shapes below about 0.1 draw numbers that single precision rounds to zero: 1 % of them at 0.05, 42 % at 0.01.
 
     Example:
         >>> family = gamma()
@@ -117,6 +121,9 @@ def gamma() -> Implicit:
 
 def beta() -> Implicit:
     """Independent beta coordinates on the unit interval; parameters `Positive`: exponents ``a`` and ``b``.
+
+    Small exponents leave single precision: at 0.3 one draw in 300 is exactly 1, where the log density is infinite, and at 0.01 one in
+    six is NaN.
 
     Example:
         >>> family = beta()
@@ -138,6 +145,8 @@ def beta() -> Implicit:
 
 def dirichlet() -> Implicit:
     """One Dirichlet vector on the simplex; parameters `Concentrations`.
+
+    With concentrations of 0.01 one draw in ten is NaN in single precision, since all its parts round to zero.
 
     Example:
         >>> family = dirichlet()

@@ -87,6 +87,24 @@ def test_rates_that_shrink_too_fast_stop_short():
     assert float(right.lam[0]) < 1e-3
 
 
+def test_a_run_that_stops_before_its_averaged_part_has_no_average():
+    options = {"tolerance": 0.5, "window": 20, "average": 0.1}
+    run = fit(KEY, quadratic(0.0), optax.sgd(1e-5), jnp.array([8.0]), None, 10_000, **options, **QUIET)
+    assert run.converged
+    assert len(run.objective) == 40
+    assert run.average is None
+
+
+def test_full_rank_in_one_dimension_has_nothing_below_the_diagonal():
+    data = models.Rows(DATA.x[:, :1], DATA.y)
+    estimator = gradients.path_derivative(models.linear_regression(1, 1.0, 3.0), FAMILY, 4)
+    run = fit(KEY, estimator, optax.adam(optax.cosine_decay_schedule(0.05, 1500)), FAMILY.init(1), data, 1500, **QUIET)
+    exact = models.regression_posterior(data, 1.0, 3.0)
+    assert np.allclose(run.lam.mu, exact.mean, atol=1e-3)
+    assert float(jnp.exp(2 * run.lam.log_diagonal[0])) == pytest.approx(float(exact.covariance[0, 0]), rel=2e-2)
+    assert run.lam.below.shape == (0,)
+
+
 def test_stopping_rule():
     run = fit(KEY, quadratic(0.0), optax.sgd(0.1), jnp.array([8.0]), None, 10_000, tolerance=0.5, window=20, **QUIET)
     assert not run.converged or len(run.objective) < 10_000
@@ -111,7 +129,7 @@ def broken_after(step, what):
 @pytest.mark.parametrize("step", [0, 3, 37])
 def test_a_gradient_that_is_not_finite_is_found_and_the_last_good_state_kept(what, step):
     start = {"a": jnp.ones(2), "b": jnp.ones(3)}
-    with pytest.raises(fitting.NotFiniteError, match=rf"'b'.* at step {step} ") as caught:
+    with pytest.raises(fitting.NotFiniteError, match=rf"'b'.* at step {step},") as caught:
         fit(KEY, broken_after(step, what), optax.adam(0.01), start, None, 60, **QUIET)
     assert caught.value.step == step
     assert "b" in caught.value.parameter
@@ -121,6 +139,25 @@ def test_a_gradient_that_is_not_finite_is_found_and_the_last_good_state_kept(wha
     if step:
         short = fit(KEY, broken_after(10**6, what), optax.adam(0.01), start, None, step, **QUIET)
         assert np.allclose(kept.lam["b"], short.lam["b"])
+
+
+@pytest.mark.parametrize("hiding", [optax.clip(1.0), optax.scale_by_sign(), optax.zero_nans()])
+def test_an_optimiser_that_hides_a_gradient_that_is_not_finite_does_not_hide_it_from_the_run(hiding):
+    start = {"a": jnp.ones(2), "b": jnp.ones(3)}
+    with pytest.raises(fitting.NotFiniteError, match=r"'b'.* at step 3,"):
+        fit(KEY, broken_after(3, jnp.inf), optax.chain(hiding, optax.sgd(0.01)), start, None, 60, **QUIET)
+
+
+def test_a_bare_array_is_called_lam():
+    def estimate(noise, lam, state, data):
+        return gradients.Estimate(lam.sum(), lam * jnp.nan, lam[None]), state
+
+    sick = gradients.Estimator(lambda key, lam, data: (), lambda key, lam, data: jnp.zeros(()), estimate)
+    with pytest.raises(fitting.NotFiniteError, match="gradient of lam at step 0") as caught:
+        fit(KEY, sick, optax.sgd(0.01), jnp.ones(2), None, 10, record=lambda lam: lam, average=0.5, **QUIET)
+    assert caught.value.fit.recorded is None
+    assert caught.value.fit.average is None
+    assert caught.value.fit.lam.tolist() == [1.0, 1.0]
 
 
 def test_new_data_of_the_same_shape_compile_nothing():
@@ -143,6 +180,7 @@ BAD = [
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, average=1.5, **QUIET), "average is 1.5"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, tolerance=-1.0, **QUIET), "tolerance is -1"),
     (lambda: fit(KEY, quadratic(1.0), optax.sgd(0.1), jnp.array([jnp.nan]), None, 5, **QUIET), "lam holds nan"),
+    (lambda: fit(KEY, quadratic(1.0), optax.sgd(0.1), {"a": jnp.zeros(0)}, None, 5, **QUIET), "lam holds no number"),
     (lambda: robbins_monro(-1.0), "rate is -1"),
     (lambda: robbins_monro(1.0, power=0.4), "power is 0.4"),
 ]

@@ -144,3 +144,10 @@ def test_bad_input_is_named():
     for family in (im.gamma(), im.beta(), im.von_mises()):
         with pytest.raises(ValueError, match="dim is 0"):
             family.init(0)
+
+
+def test_a_draw_far_out_keeps_its_value():
+    def slope_and_draw(theta):
+        return im.attach_gradient(lambda t, rate: 1 - jnp.exp(-rate * t), lambda t, rate: jnp.log(rate) - rate * t, theta, 1.0)
+
+    assert float(slope_and_draw(jnp.float32(200.0))) == 200.0  # its density is zero in single precision

@@ -94,6 +94,10 @@ def test_pooled_prior_integrates_to_one_and_extremes_stay_finite():
         value, slope = jax.value_and_grad(model.log_likelihood)(jnp.array([theta]), m.Pools(3.0, 10.0, 5.0))
         assert np.isfinite(value)
         assert np.isfinite(slope).all()
+    for theta in (-30.0, -100.0):  # P(positive) is 0 in single precision; with no positive pool that is no contradiction
+        value, slope = jax.value_and_grad(model.log_likelihood)(jnp.array([theta]), m.Pools(0.0, 10.0, 5.0))
+        assert float(value) == pytest.approx(0.0, abs=1e-6)
+        assert np.isfinite(slope).all()
 
 
 def test_predict_infected_is_binomial():

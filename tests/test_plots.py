@@ -142,6 +142,7 @@ def draw(module, name):
 @pytest.fixture(autouse=True)
 def style():
     """The course's style for one test, and no figure left open after it."""
+    plt.close("all")  # tests of other files in the same process may have left some
     with plt.rc_context():
         plots.use_style()
         yield

@@ -181,6 +181,8 @@ def prepare_environment(root: Path = ROOT) -> None:
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
         "JAX_PLATFORMS": "cpu",
+        "OPENBLAS_NUM_THREADS": "1",  # pages run side by side, and on small matrices threads cost more than they bring
+        "OMP_NUM_THREADS": "1",
         "MPLCONFIGDIR": cache / "matplotlib",
         "IPYTHONDIR": cache / "ipython",
         "JUPYTER_RUNTIME_DIR": cache / "jupyter",

@@ -18,7 +18,8 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     r"""A NumPyro model, called with ``fn(*args, **kwargs)``, as a `Model` together with its data.
 
     The unconstrained vector holds the latent sites in the order of their names, each unconstrained by NumPyro's own bijection. The prior
-    has the Jacobians; the likelihood is the observed sites, and ``numpyro.factor``. `constrain` adds the deterministic sites.
+    has the Jacobians; the likelihood is the observed sites and ``numpyro.factor``, so a minibatch scales factors too. `constrain` adds the
+    deterministic sites. A program with an unknown for each row does not go with minibatches: the unknowns stay as many as they were.
 
     Args:
         fn: a NumPyro model whose latent sites are continuous.
@@ -32,7 +33,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
 
     Raises:
         ValueError: if a latent site is discrete, nothing is observed, the model holds a ``param`` or subsamples, or a size is taken from
-            the values of an array; the message names the site.
+            the values of an array; the message names the site where there is one.
 
     Example:
         >>> import numpyro
@@ -46,7 +47,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         >>> model.predict(jax.random.key(0), jnp.array([18.0]), None).shape
         (1,)
 
-    Source: Phan, Pradhan and Jankowiak (2019); LCVI paper, section 4.3 (calibration of probabilistic programs).
+    Source: Phan, Pradhan and Jankowiak (2019); LCVI paper, section 5 (decisions from a model that is a program).
     """
     from numpyro.handlers import block, seed, substitute, trace, uncondition
     from numpyro.infer.util import compute_log_probs, constrain_fn, potential_energy

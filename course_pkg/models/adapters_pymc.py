@@ -51,7 +51,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         >>> model.predict(jax.random.key(0), jnp.array([18.0]), None).shape
         (1,)
 
-    Source: Abril-Pla et al. (2023); LCVI paper, section 4.3 (calibration of probabilistic programs).
+    Source: Abril-Pla et al. (2023); LCVI paper, section 5 (decisions from a model that is a program).
     """
     _check(model)
     _, shapes = zip(*_shapes(model), strict=True)

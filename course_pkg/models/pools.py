@@ -79,7 +79,10 @@ def _pool_likelihood(theta, data):
     positives, pools, size = (jnp.asarray(value, dtype=theta.dtype) for value in data)
     log_negative = size * jax.nn.log_sigmoid(-theta[0])
     log_choose = gammaln(pools + 1) - gammaln(positives + 1) - gammaln(pools - positives + 1)
-    return (log_choose + positives * jax.nn.log1mexp(-log_negative) + (pools - positives) * log_negative).sum()
+    # where no pool is positive its term is zero, also where log P(positive) is -inf; the inner guard keeps the gradient finite too
+    some = positives > 0
+    log_positive = jax.nn.log1mexp(jnp.where(some, -log_negative, 1.0))
+    return (log_choose + jnp.where(some, positives * log_positive, 0.0) + (pools - positives) * log_negative).sum()
 
 
 def _predict_infected(key: PRNGKeyArray, theta, people):

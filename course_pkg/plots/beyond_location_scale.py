@@ -1,8 +1,10 @@
 """Drawings of the page on implicit gradients and the path derivative. Each function takes what it draws and returns the figure."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, shade
 
 PAIR = ((ORANGE, "--"), (BLUE, "-"))
 
@@ -30,8 +32,10 @@ def beliefs(theta, densities, decisions):
             shade(ax, theta, density, color=colour, label=name)
         else:
             ax.plot(theta, density, color=colour, linestyle=style, label=name)
+    beside: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "xytext": (4, 0)}
     for (name, at), colour, height in zip(decisions.items(), colours[1:], (0.28, 0.14), strict=True):
-        mark(ax, at, name, color=colour, height=height)
+        ax.axvline(at, color=colour, linestyle="--", linewidth=1.2)
+        ax.annotate(name, (max(decisions.values()), height), color=colour, va="top", **beside)  # right of both lines
     ax.set(xlabel="thousand fish", ylabel="density", xlim=(theta[0], theta[-1]))
     ax.set_ylim(0, 1.15 * max(density.max() for density in densities.values()))
     ax.legend()

@@ -7,14 +7,14 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY
 
 
 def clouds(estimates, exact):
-    """Many estimates of one gradient, a panel for each: ``estimates`` maps a title to an array (repetitions, 2)."""
-    fig, axes = plt.subplots(1, len(estimates), sharex=True, sharey=True, figsize=(6.6, 3.4))
+    """Many estimates of one gradient, one panel below the other: ``estimates`` maps a title to an array (repetitions, 2)."""
+    fig, axes = plt.subplots(len(estimates), 1, sharex=True, sharey=True, figsize=(5.0, 6.0))
     for ax, (title, at), colour in zip(axes, estimates.items(), (ORANGE, BLUE), strict=True):
         ax.plot(*np.asarray(at).T, ".", color=colour, markersize=3, alpha=0.5)
         ax.annotate("", exact, (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLACK, "linewidth": 1.8})
         ax.plot(0, 0, "+", color=BLACK)
-        ax.set(title=title, xlabel="slope for the first mean")
-    axes[0].set_ylabel("slope for the second mean")
+        ax.set(title=title, ylabel="slope for the second mean")
+    axes[-1].set_xlabel("slope for the first mean")
     return fig
 
 
@@ -26,7 +26,7 @@ def parabola(a, variance, promised, marks):
     for (name, (at, value)), colour, shape in zip(marks.items(), (BLACK, GREEN, RED), ("o", "D", "X"), strict=True):
         ax.plot(at, value, shape, color=colour, markersize=8, linestyle="none", label=name)
     ax.set(xlabel="coefficient $a$", ylabel="variance", ylim=(0, None))
-    ax.legend(fontsize="small")
+    ax.legend()
     return fig
 
 
@@ -41,13 +41,13 @@ def shrunk(sizes, same, apart):
     ax.set(xscale="log", xlabel="draws $M$", ylabel="mean, share of the truth", ylim=(0, 1.2), xticks=sizes)
     ax.set_xticks([], minor=True)
     ax.set_xticklabels([str(s) for s in sizes])
-    ax.legend(fontsize="small", loc="lower right")
+    ax.legend(loc="lower right")
     return fig
 
 
 def climbs(runs, *, ylabel, goal=None):
     """Medians and the full range of several runs on a logarithmic axis: ``runs`` maps a label to an array (runs, steps)."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    fig, ax = plt.subplots(figsize=(5.0, 3.8))
     colours, styles = (RED, ORANGE, BLUE, SKY), ("-", "-.", "--", ":")
     for (name, values), colour, style in zip(runs.items(), colours, styles, strict=False):
         values = np.maximum(values, 1e-6)
@@ -57,5 +57,5 @@ def climbs(runs, *, ylabel, goal=None):
     if goal is not None:
         ax.axhline(goal, color=BLACK, linewidth=0.8, label="goal")
     ax.set(yscale="log", xlabel="step", ylabel=ylabel, ylim=(1e-4, None))
-    ax.legend(fontsize="small")
+    ax.legend()
     return fig

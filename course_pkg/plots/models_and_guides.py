@@ -33,8 +33,11 @@ def plane(mu, log_gamma, mass, normals):
         for radius in (1, 2):
             label = name if radius == 1 else None
             ax.plot(m + radius * s * np.cos(ANGLE), a + radius * b * np.sin(ANGLE), line, color=colour, label=label)
-    ax.set(xlabel="mean lateness $\\mu$ (minutes)", ylabel="log precision", xlim=(-1.2, 6.2), ylim=(-4.1, 0.3))
-    ax.legend(loc="lower right")
+    drawn = mass >= levels[0]
+    across = np.concatenate([mu[drawn.any(axis=1)], *((m - 2 * s, m + 2 * s) for m, s, _, _ in normals.values())])
+    upward = np.concatenate([log_gamma[drawn.any(axis=0)], *((a - 2 * b, a + 2 * b) for _, _, a, b in normals.values())])
+    ax.set(xlabel="mean lateness $\\mu$ (minutes)", ylabel="log precision", xlim=_padded(across), ylim=_padded(upward))
+    ax.legend(loc="upper right")
     return fig
 
 
@@ -49,3 +52,8 @@ def scales(bare, kept):
         ax.set(title=title, ylabel="scale of q", ylim=(-0.6, 1.1))
     axes[-1].set_xlabel("step")
     return fig
+
+
+def _padded(values):
+    low, high = np.min(values), np.max(values)
+    return low - 0.08 * (high - low), high + 0.08 * (high - low)

@@ -32,9 +32,11 @@ def wrong(x, truth, data, beliefs):
     fig, axes = plt.subplots(len(beliefs), 1, sharex=True, figsize=(5.0, 5.2))
     for ax, (name, belief) in zip(axes, beliefs.items(), strict=True):
         _band(ax, x, belief)
-        ax.plot(x, truth, color=BLACK, linewidth=1)
+        ax.plot(x, truth, color=BLACK, linewidth=1, label="truth")
         ax.plot(*data, ".", color=BLACK, markersize=4)
         ax.set(title=name, ylabel="$y$", xlim=(x[0], x[-1]))
+        ax.margins(y=0.25)
+        ax.legend(ncols=2, loc="upper left")
     axes[-1].set_xlabel("$x$")
     return fig
 

@@ -16,32 +16,25 @@ def _ellipse(ax, normal, colour, style):
 
 
 def arrows(samples, exact, q, posterior, *, shrink=0.03):
-    """Terms of score-function estimates, one panel for each: ``samples`` maps a title to (draws (M, 2), terms (M, 2)).
+    """Terms of score-function estimates, one panel below the other: ``samples`` maps a title to (draws (M, 2), terms (M, 2)).
 
     ``exact`` is the true gradient, ``q`` and ``posterior`` are (mean, covariance). The arrows of the mean start at the mode of q.
     """
-    rows = -(-len(samples) // 2)
-    fig, axes = plt.subplots(rows, 2, sharex=True, sharey=True, figsize=(6.4, 3.0 * rows))
-    for ax, (title, (at, term)) in zip(axes.flat, samples.items(), strict=False):
+    fig, axes = plt.subplots(len(samples), 1, sharex=True, sharey=True, squeeze=False, figsize=(5.0, 0.9 + 3.3 * len(samples)))
+    for ax, (title, (at, term)) in zip(axes[:, 0], samples.items(), strict=True):
         _ellipse(ax, q, BLUE, "-")
         _ellipse(ax, posterior, GREEN, "--")
         kind = {"angles": "xy", "scale_units": "xy", "scale": 1}
-        ax.quiver(*at.T, *(shrink * term).T, color=ORANGE, width=0.008, **kind)
+        ax.quiver(*at.T, *(shrink * term).T, color=ORANGE, width=0.006, **kind)
         ax.plot(*at.T, ".", color=BLACK, markersize=4)
-        ax.quiver(*q[0], *(shrink * exact), color=BLACK, width=0.012, **kind)
-        ax.quiver(*q[0], *(shrink * term.mean(axis=0)), color=RED, width=0.012, **kind)
-        ax.set(title=title, xlim=(-3.5, 3.5), ylim=(-3, 4), aspect="equal")
-    for ax in axes.flat[len(samples) :]:
-        ax.axis("off")
-        names = ("q", "posterior", "one draw's term", "their mean", "exact gradient")
-        for name, colour, style in zip(names, (BLUE, GREEN, ORANGE, RED, BLACK), ("-", "--", "-", "-", "-"), strict=True):
-            ax.plot([], [], color=colour, linestyle=style, label=name)
-        ax.legend(loc="center")
-    for ax in axes[-1]:
-        ax.set_xlabel("intercept")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("slope")
-    axes[-2, -1].tick_params(labelbottom=True)
+        ax.quiver(*q[0], *(shrink * exact), color=BLACK, width=0.014, **kind)
+        ax.quiver(*q[0], *(shrink * term.mean(axis=0)), color=RED, width=0.014, **kind)
+        ax.set(title=title, xlim=(-3.6, 3.6), ylim=(-2.6, 2.8), aspect="equal", ylabel="slope")
+    axes[-1, 0].set_xlabel("intercept")
+    names = ("q", "posterior", "one draw's term", "their mean", "exact gradient")
+    for name, colour in zip(names, (BLUE, GREEN, ORANGE, RED, BLACK), strict=True):
+        axes[0, 0].plot([], [], color=colour, linestyle="--" if name == "posterior" else "-", label=name)
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 
@@ -58,7 +51,7 @@ def parabola(offsets, variance, marks):
 
 def climbs(runs, best):
     """Excess risk of the decision along climbs: ``runs`` maps a label to an array (runs, steps)."""
-    fig, ax = plt.subplots(figsize=(6.4, 3.8))
+    fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, values), colour, style in zip(runs.items(), (ORANGE, BLUE, SKY), ("-", "--", "-."), strict=True):
         low, mid, high = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
         share = np.arange(1, len(mid) + 1) / len(mid)
@@ -66,5 +59,5 @@ def climbs(runs, best):
         ax.plot(share, mid, color=colour, linestyle=style, label=name)
     ax.axhline(best, color=BLACK, linewidth=0.8, linestyle=":", label="the best q")
     ax.set(yscale="log", ylim=(2e-4, 3), xlabel="share of the run", ylabel="excess risk")
-    ax.legend(fontsize="small", loc="upper right")
+    ax.legend(loc="upper right")
     return fig

@@ -13,6 +13,7 @@ WHOLESALE = re.compile(
     |-W\s*ignore|PYTHONWARNINGS|%%capture|remove[-_]stderr|logging\.disable|redirect_stderr|sys\.stderr\s*=""",
     re.VERBOSE,
 )
+CODE_WIDTH = 88  # characters, what the column of the book shows
 MINUTES = re.compile(r"^\*.*\b\d+ minutes\b.*\blevel\b", re.IGNORECASE | re.MULTILINE)
 
 
@@ -68,6 +69,16 @@ def test_a_page_that_executes_asserts_what_it_claims(name):
     checks = [line for source in cells for line in source.splitlines() if re.match(r"\s*(assert|check)\b", line)]
     assert checks, "no cell asserts anything"
     assert not any(re.match(r"\s*assert (True|1)\s*(,|$)", line) for line in checks), "an assertion that cannot fail"
+
+
+def too_wide(notebook):
+    """Lines of code that a reader would have to scroll for."""
+    return [line for cell in notebook.cells if cell.cell_type == "code" for line in cell.source.splitlines() if len(line) > CODE_WIDTH]
+
+
+@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name.startswith("book/")])
+def test_code_fits_the_column(name):
+    assert too_wide(read_page(ROOT / name).notebook) == []
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

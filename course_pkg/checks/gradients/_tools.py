@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 from scipy.stats import norm
 
@@ -50,6 +51,17 @@ def judge_through(
         return Verdict(False, str(trouble))
     known = {name: Mistake(partial(change, mistake.answer), mistake.words) for name, mistake in mistakes.items()}
     return judge(lambda *_: next(got), cases, reference, known, **words)
+
+
+NO_JAX = "Right in value, but JAX cannot differentiate your function, which the cells below must do. Use jnp throughout, not np or SciPy."
+
+
+def differentiable(f: Callable[[Any], Any], at: Any) -> bool:
+    """Whether JAX finds a finite derivative of ``f``."""
+    try:
+        return bool(np.isfinite(jax.grad(f)(at)).all())
+    except Exception:  # whatever a student's function does with a tracer
+        return False
 
 
 def one_number(got: Any) -> float:

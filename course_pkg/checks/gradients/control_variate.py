@@ -53,6 +53,11 @@ def _inside_g(log_joint, theta, mu, sigma, a):
     return np.mean((g - a * score) * score)
 
 
+def _gradient(log_joint, theta, mu, sigma, a, *, entropy=1.0):
+    _, score = _with(log_joint, theta, mu, sigma)
+    return np.mean((log_joint - entropy * norm.logpdf(theta, mu, sigma) - a) * score)
+
+
 def _without_score(log_joint, theta, mu, sigma, a):
     g, score = _with(log_joint, theta, mu, sigma)
     return np.mean(g * score) - a
@@ -62,6 +67,18 @@ COEFFICIENT_MISTAKES = {
     "doubled": Mistake(
         lambda terms, control: 2 * _coefficient_by_search(terms, control),
         "That is twice the best coefficient, where nothing is gained at all. Var(h) enters with a^2: differentiate that as well.",
+    ),
+    "not centred": Mistake(
+        lambda terms, control: (terms * control).mean() / (control**2).mean(),
+        "You averaged products without taking off the means. A constant added to the control changes no variance, but your coefficient.",
+    ),
+    "sign": Mistake(
+        lambda terms, control: -_coefficient_by_search(terms, control),
+        "The size is right and the sign is not: a times the control is subtracted, so it has to move with the terms.",
+    ),
+    "divided by a standard deviation": Mistake(
+        lambda terms, control: _covariance(terms, control) / np.std(control),
+        "You divided by a standard deviation. Double the control and its coefficient must halve; yours stays.",
     ),
     "divided by the wrong variance": Mistake(
         lambda terms, control: _covariance(terms, control) / np.var(terms),
@@ -85,6 +102,26 @@ GRADIENT_MISTAKES = {
         _without_score,
         "You subtracted a itself. A control variate must have mean zero under q: multiply a by the score of each draw.",
     ),
+    "log q left out": Mistake(
+        lambda *case: _gradient(*case, entropy=0.0),
+        "Your g is the log joint alone. That gradient runs to the mode and lets sigma collapse: where is log q?",
+    ),
+    "sigma once": Mistake(
+        lambda log_joint, theta, mu, sigma, a: sigma * _gradient(log_joint, theta, mu, sigma, a),
+        "You are short of a factor 1/sigma. How often does sigma stand in the score?",
+    ),
+    "a ignored": Mistake(
+        lambda log_joint, theta, mu, sigma, a: _gradient(log_joint, theta, mu, sigma, 0.0),
+        "Your answer does not depend on a. If you took the control's own average off, it took the whole control with it.",
+    ),
+    "another control": Mistake(
+        lambda log_joint, theta, mu, sigma, a: _inside_g(log_joint, theta, mu, sigma, a) + a / sigma**2,
+        "The expectation is right, but your control is the square of the score less its mean. The score itself was asked for.",
+    ),
+    "summed": Mistake(
+        lambda log_joint, theta, mu, sigma, a: len(theta) * _gradient(log_joint, theta, mu, sigma, a),
+        "You added the draws up. An expectation is estimated by their mean.",
+    ),
     "coefficient doubled": Mistake(
         lambda log_joint, theta, mu, sigma, a: _gradient_by_reweighting(log_joint, theta, mu, sigma, 2 * a),
         "You subtracted a twice.",
@@ -102,6 +139,30 @@ SHARE_MISTAKES = {
     "not squared": Mistake(
         lambda rho, multiple: 1 - (2 * multiple - multiple**2) * np.abs(rho),
         "The share that goes is the square of the correlation: a control with correlation one half removes a quarter.",
+    ),
+    "sign of rho kept": Mistake(
+        lambda rho, multiple: 1 - (2 * multiple - multiple**2) * rho * np.abs(rho),
+        "With a negative correlation you say that the noise grows. The coefficient turns its sign with it, and the gain is the same.",
+    ),
+    "only the quadratic": Mistake(
+        lambda rho, multiple: 1 - (multiple * rho) ** 2,
+        "At multiple = 2 nothing is gained, and you gain most. The variance of the control comes back with a plus sign.",
+    ),
+    "linear in multiple": Mistake(
+        lambda rho, multiple: 1 - multiple * rho**2,
+        "With you more is always better. The variance is a quadratic in multiple: it turns round at 1.",
+    ),
+    "multiple ignored": Mistake(
+        lambda rho, multiple: 1 - rho**2,
+        "That is what the best coefficient leaves. Your answer does not depend on multiple.",
+    ),
+    "coefficient for multiple": Mistake(
+        lambda rho, multiple: 1 - 2 * multiple * rho + multiple**2 * rho**2,
+        "One of your two terms has rho where it should have its square: the best coefficient itself holds a rho.",
+    ),
+    "standard deviation": Mistake(
+        lambda rho, multiple: np.sqrt(_share_by_columns(rho, multiple)),
+        "You took the root. A share of the variance was asked for.",
     ),
     "what goes": Mistake(
         lambda rho, multiple: (2 * multiple - multiple**2) * rho**2,
@@ -122,7 +183,7 @@ def coefficient_verdict(answer: Any, seed: int = 0) -> Verdict:
         _coefficient_by_search,
         COEFFICIENT_MISTAKES,
         right="Right. It is the slope of a regression of the terms on the control.",
-        nudge="Another coefficient leaves less variance. With control = terms it must be 1.",
+        nudge="Another leaves less variance. With control = terms it must be 1, and a constant added to the control must not change it.",
         rtol=1e-3,
     )
 
@@ -140,20 +201,21 @@ def gradient_verdict(answer: Any, seed: int = 0) -> Verdict:
         _gradient_by_reweighting,
         GRADIENT_MISTAKES,
         right="Right. The coefficient stands next to g, and that is why one may add any constant to a log density.",
-        nudge="Not that number. With a = 0 it is the plain score-function gradient; when g equals a everywhere it must be 0.",
+        nudge="Not that number. With a = 0 it is the plain score-function gradient; with one draw at mu + sigma it is (g - a) / sigma.",
     )
 
 
 def share_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 432])
-    cases = [(float(rng.uniform(0.4, 0.8)), multiple) for multiple in (0.5, 1.0, 2.0, 3.0)]
+    signs_and_multiples = [(1, 0.5), (-1, 0.5), (1, 1.0), (-1, 2.0), (1, 2.0), (-1, 3.0)]
+    cases = [(sign * float(rng.uniform(0.4, 0.8)), multiple) for sign, multiple in signs_and_multiples]
     return judge(
         answer,
         cases,
         _share_by_columns,
         SHARE_MISTAKES,
         right="Right. At twice the best coefficient nothing is gained, and beyond it the cure is worse than the noise.",
-        nudge="Not that share. With multiple = 0 it is 1, and with a perfect correlation and multiple = 1 it is 0.",
+        nudge="Not that share. With rho = 1/2 it is 3/4 at multiple = 1, and 1 again at multiple = 2.",
     )
 
 

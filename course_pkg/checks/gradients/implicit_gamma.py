@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy.special import digamma
 from scipy.stats import gamma
 
-from course_pkg.checks._judge import Mistake, Task, Verdict, judge
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call, judge
 from course_pkg.checks.gradients._tools import slope
 
 
@@ -37,11 +38,38 @@ def gradient_stub(g_slope: Callable[[np.ndarray], np.ndarray], theta: np.ndarray
     raise NotImplementedError
 
 
-def _cdf_slope(theta, alpha):
-    return slope(lambda a: gamma.cdf(theta, a), alpha)
+def _cdf_slope(theta, alpha, step=1e-4):
+    return slope(lambda a: gamma.cdf(theta, a), alpha, step)
+
+
+def _asks_for_the_quantile(answer: Any, case: tuple[Any, ...]) -> bool:
+    """Whether an answer that is right fails where the gamma has no quantile function."""
+    with patch.object(type(gamma), "_ppf", side_effect=NotImplementedError):
+        try:
+            call(answer, *case)
+        except Trouble:
+            return True
+    return False
+
+
+QUANTILE = "The right numbers, but from the quantile function. Do it with gamma.cdf and gamma.pdf only: most distributions have no more."
+STEP = "Nearly: you are within a few per cent. If you took a difference quotient, its step is too large, or so small that digits are lost."
 
 
 SLOPE_MISTAKES = {
+    "quantile function": Mistake(_slope_of_quantile, QUANTILE),
+    "coarse step": Mistake(
+        lambda theta, alpha: (gamma.cdf(theta, alpha) - gamma.cdf(theta, alpha + 0.02)) / 0.02 / gamma.pdf(theta, alpha),
+        STEP,
+    ),
+    "stretched": Mistake(
+        lambda theta, alpha: theta / alpha,
+        "You stretched all draws alike. That would do for a scale; a larger alpha also changes the shape, so look at F.",
+    ),
+    "shifted": Mistake(
+        lambda theta, alpha: np.ones_like(theta),
+        "You moved all draws alike. They move by 1 on average, but each by its own amount: look at F at each draw.",
+    ),
     "sign": Mistake(
         lambda theta, alpha: _cdf_slope(theta, alpha) / gamma.pdf(theta, alpha),
         "All your draws move left as alpha grows, yet the mean of this gamma is alpha. What does the minus in the derivation do?",
@@ -56,9 +84,21 @@ SLOPE_MISTAKES = {
     ),
 }
 GRADIENT_MISTAKES = {
-    "product of means": Mistake(
+    "average move": Mistake(
         lambda g_slope, theta, alpha: g_slope(theta).mean() * _slope_of_quantile(theta, alpha).mean(),
-        "You averaged the two factors apart. They belong to the same draw: multiply first, then average.",
+        "You used the average move, 1, for every draw (or left it out). Each draw moves by its own amount: multiply, then average.",
+    ),
+    "at the mean": Mistake(
+        lambda g_slope, theta, alpha: float(g_slope(theta.mean()) * _slope_of_quantile(theta.mean(), alpha)),
+        "You looked at one draw, at the mean. Every draw has its slope and its move: multiply them, then average.",
+    ),
+    "sign": Mistake(
+        lambda g_slope, theta, alpha: -_gradient_in_closed_form(g_slope, theta, alpha),
+        "The size is right and the sign is not. If g grows with theta, does its mean grow with alpha?",
+    ),
+    "summed": Mistake(
+        lambda g_slope, theta, alpha: len(theta) * _gradient_in_closed_form(g_slope, theta, alpha),
+        "You added the draws up. An expectation is estimated by their mean.",
     ),
     "score for path": Mistake(
         lambda g_slope, theta, alpha: np.mean(g_slope(theta) * (np.log(theta) - digamma(alpha))),
@@ -71,21 +111,29 @@ GRADIENT_MISTAKES = {
 }
 
 
+FAR = "Not those slopes. With alpha = 1 a draw at theta = 1 moves by 1.1736 per unit of alpha."
+
+
 def slope_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 450])
     cases = []
     for _ in range(3):
         alpha = float(rng.uniform(0.8, 4.0))
         cases.append((gamma.ppf(np.sort(rng.uniform(0.05, 0.95, 5)), alpha), alpha))
-    return judge(
+    verdict = judge(
         answer,
         cases,
         _slope_of_quantile,
         SLOPE_MISTAKES,
         right="Right. You have differentiated a quantile function without having one.",
-        nudge="Not those slopes. Averaged over draws of a Gamma(alpha, 1) they must be 1, since the mean of the draws is alpha.",
+        nudge=FAR,
         rtol=1e-3,
     )
+    if verdict.passed and _asks_for_the_quantile(answer, cases[0]):
+        return Verdict(False, QUANTILE)
+    if verdict.message == FAR and judge(answer, cases, _slope_of_quantile, {}, right="", nudge="", rtol=0.05).passed:
+        return Verdict(False, STEP)
+    return verdict
 
 
 def gradient_verdict(answer: Any, seed: int = 0) -> Verdict:
@@ -101,7 +149,7 @@ def gradient_verdict(answer: Any, seed: int = 0) -> Verdict:
         _gradient_in_closed_form,
         GRADIENT_MISTAKES,
         right="Right. Any sampler will do for the draws: only their distribution function has to be differentiated.",
-        nudge="Not that slope. With g(theta) = theta, whose slope is 1, it must be 1.",
+        nudge="Not that slope. With g(theta) = theta it must be 1, with g(theta) = theta^2 it must be 2 alpha + 1.",
         rtol=2e-3,
     )
 
@@ -110,7 +158,7 @@ TASKS = (
     Task(
         "gradients/implicit-gamma/slope",
         "The gamma's implicit gradient: one draw",
-        3,
+        2,
         15,
         slope_stub,
         (
@@ -124,7 +172,7 @@ TASKS = (
     Task(
         "gradients/implicit-gamma/gradient",
         "The gamma's implicit gradient: an expectation",
-        3,
+        2,
         8,
         gradient_stub,
         (

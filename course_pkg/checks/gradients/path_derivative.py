@@ -71,6 +71,18 @@ TERMS_MISTAKES = {
         _wrong_term,
         "You dropped the slope of log q in theta and kept the score. The score is the part with mean zero: that one may go.",
     ),
+    "eps forgotten": Mistake(
+        lambda *case: (_path_by_differences(*case)[0],) * 2,
+        "Both of your parts are the same. Moving sigma by a little moves theta by eps times as much.",
+    ),
+    "model only": Mistake(
+        lambda *case: _model_only(*case),
+        "You followed log p only. Along the path log q changes with its draw, too; what you may drop is its change with mu and sigma.",
+    ),
+    "sign of log q": Mistake(
+        lambda *case: tuple(2 * part - path for part, path in zip(_model_only(*case), _path_by_differences(*case), strict=True)),
+        "The slope of log q at theta is -eps / sigma, and it enters with a minus: look at the two signs again.",
+    ),
     "nothing dropped": Mistake(
         _total_by_differences,
         "That is the total derivative: log q was differentiated through its draw and through its own parameters. Hold the latter.",
@@ -80,6 +92,13 @@ TERMS_MISTAKES = {
         "You added the score. With a minus it would complete the total derivative, without it you have the path; so it is only noise.",
     ),
 }
+
+
+def _model_only(eps, mu, sigma, m, s):
+    pull = -(mu + sigma * eps - m) / s**2
+    return pull, pull * eps
+
+
 VARIANCES_MISTAKES = {
     "always zero": Mistake(
         lambda sigma, s: (0.0, sigma**2 / s**4),
@@ -88,6 +107,18 @@ VARIANCES_MISTAKES = {
     "as if independent": Mistake(
         lambda sigma, s: (1 / sigma**2 + sigma**2 / s**4, sigma**2 / s**4),
         "You added two variances. Both terms hold the same eps: add the coefficients first, then square.",
+    ),
+    "score's variance added": Mistake(
+        lambda sigma, s: ((1 / sigma - sigma / s**2) ** 2, (1 / sigma - sigma / s**2) ** 2 + 1 / sigma**2),
+        "The first is right. The total derivative is the path less the score, and both hold the same eps: do not add variances.",
+    ),
+    "score added": Mistake(
+        lambda sigma, s: ((1 / sigma - sigma / s**2) ** 2, (2 / sigma - sigma / s**2) ** 2),
+        "The first is right. In the total derivative the score takes eps / sigma away; in yours it comes in twice.",
+    ),
+    "total where q is the posterior": Mistake(
+        lambda sigma, s: ((1 / sigma - sigma / s**2) ** 2, 1 / s**2),
+        "The first is right. The second is right where sigma = s, and only there.",
     ),
     "standard deviations": Mistake(
         lambda sigma, s: (abs(1 / sigma - sigma / s**2), sigma / s**2),
@@ -102,6 +133,14 @@ CROSSING_MISTAKES = {
     "where the noise vanishes": Mistake(
         lambda s: s,
         "There the path derivative has no noise at all. The two are equally noisy at a smaller sigma.",
+    ),
+    "negative": Mistake(
+        lambda s: -_crossing_by_search(s),
+        "A width is positive.",
+    ),
+    "upside down": Mistake(
+        lambda s: s**2 / _crossing_by_search(s),
+        "You are above s, and the crossing is below: at which end does 1/sigma become large?",
     ),
     "root forgotten": Mistake(
         lambda s: s / 2,
@@ -122,7 +161,7 @@ def terms_verdict(answer: Any, seed: int = 0) -> Verdict:
         _path_by_differences,
         TERMS_MISTAKES,
         right="Right. Set m = mu and s = sigma and every single term is zero.",
-        nudge="Not those terms. If the target is q itself, they must vanish for every eps.",
+        nudge="Not those terms. If the target is q itself, they vanish for every eps. By sigma each term is the one by mu times eps.",
         rtol=1e-3,
     )
 
@@ -136,7 +175,7 @@ def variances_verdict(answer: Any, seed: int = 0) -> Verdict:
         _variances_by_quadrature,
         VARIANCES_MISTAKES,
         right="Right. Quiet near the posterior, loud where q is far too narrow: a start with a tiny sigma is no place for it.",
-        nudge="Not those variances. With sigma = s the first is 0 and the second 1/s^2.",
+        nudge="Not those variances. With sigma = s/2 they are 9/(4 s^2) and 1/(4 s^2).",
         rtol=1e-3,
     )
 
@@ -149,7 +188,7 @@ def crossing_verdict(answer: Any, seed: int = 0) -> Verdict:
         _crossing_by_search,
         CROSSING_MISTAKES,
         right="Right. Below that width the path derivative is the noisier of the two.",
-        nudge="Not that width. There the two variances of the last part must be equal.",
+        nudge="Not that width. A width is positive, and there the two variances of the last part must be equal.",
         rtol=1e-3,
     )
 
@@ -190,9 +229,9 @@ TASKS = (
         6,
         crossing_stub,
         (
-            "Set the two variances equal. Mind that a square root has two signs.",
-            "1/sigma - sigma/s^2 = sigma/s^2 is the case that is not trivial.",
-            "Solve `1 / sigma == 2 * sigma / s**2` for sigma, then `return` it.",
+            "Where both are equally noisy, the two variances of Part 2 are the same number.",
+            "Set the two variances of Part 2 equal and take roots with both signs.",
+            "Begin with `1 / sigma - sigma / s**2 == sigma / s**2`, the sign that has a solution; solve it for sigma on paper.",
         ),
         CROSSING_MISTAKES,
         crossing_verdict,

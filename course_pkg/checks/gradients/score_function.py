@@ -44,15 +44,37 @@ def _both(theta: np.ndarray, mu: np.ndarray, sigma: np.ndarray) -> np.ndarray:
     return np.stack(_score_by_differences(theta, mu, sigma))
 
 
+def _g(log_joint, theta, mu, sigma, entropy=1.0):
+    return log_joint - entropy * norm.logpdf(theta, mu, sigma).sum(axis=1)
+
+
 def _terms(log_joint, theta, mu, sigma, *, entropy=1.0):
-    g = log_joint - entropy * norm.logpdf(theta, mu, sigma).sum(axis=1)
-    return g[:, None] * _both(theta, mu, sigma)
+    return _g(log_joint, theta, mu, sigma, entropy)[:, None] * _both(theta, mu, sigma)
+
+
+def _one_g_for_each_coordinate(log_joint, theta, mu, sigma):
+    g = log_joint[:, None] - norm.logpdf(theta, mu, sigma)
+    return tuple((g * _both(theta, mu, sigma)).mean(axis=1))
+
+
+def _variance_for_scale(log_joint, theta, mu, sigma):
+    g = log_joint - norm.logpdf(theta, mu, sigma**2).sum(axis=1)
+    return tuple((g[:, None] * _both(theta, mu, sigma)).mean(axis=1))
+
+
+def _less_the_mean(log_joint, theta, mu, sigma):
+    g = _g(log_joint, theta, mu, sigma)
+    return tuple(((g - g.mean())[:, None] * _both(theta, mu, sigma)).mean(axis=1))
 
 
 SCORE_MISTAKES = {
     "by the variance": Mistake(
         lambda theta, mu, sigma: ((theta - mu) / sigma**2, -0.5 / sigma**2 + (theta - mu) ** 2 / (2 * sigma**4)),
         "Your second part is the derivative by sigma squared. The parameter here is sigma: the chain rule adds a factor of 2 sigma.",
+    ),
+    "by log sigma": Mistake(
+        lambda theta, mu, sigma: ((theta - mu) / sigma**2, ((theta - mu) / sigma) ** 2 - 1),
+        "Your second part is the derivative by log sigma. The parameter here is sigma: the chain rule divides by sigma.",
     ),
     "normaliser forgotten": Mistake(
         lambda theta, mu, sigma: ((theta - mu) / sigma**2, (theta - mu) ** 2 / sigma**3),
@@ -76,6 +98,26 @@ GRADIENT_MISTAKES = {
         lambda log_joint, theta, mu, sigma: tuple(_terms(log_joint, theta, mu, sigma, entropy=0.0).mean(axis=1)),
         "Your g is the log joint alone. That gradient runs to the mode and lets sigma collapse: where is log q?",
     ),
+    "log q with the wrong sign": Mistake(
+        lambda log_joint, theta, mu, sigma: tuple(_terms(log_joint, theta, mu, sigma, entropy=-1.0).mean(axis=1)),
+        "log q has the wrong sign in your g: a place where q has much already is worth less.",
+    ),
+    "log q not added up": Mistake(
+        _one_g_for_each_coordinate,
+        "log q of a product is a sum: g needs one value for each draw. Yours has one for each draw and coordinate.",
+    ),
+    "variance for scale": Mistake(
+        _variance_for_scale,
+        "You gave norm.logpdf a variance. It takes a standard deviation, which is what sigma is.",
+    ),
+    "baseline": Mistake(
+        _less_the_mean,
+        "You took the mean of g off, a baseline. That is a matter for the next exercise; the plain estimate was asked for.",
+    ),
+    "product of means": Mistake(
+        lambda log_joint, theta, mu, sigma: tuple(_g(log_joint, theta, mu, sigma).mean() * _both(theta, mu, sigma).mean(axis=1)),
+        "You averaged g and the score apart. They belong to the same draw: multiply first, then average.",
+    ),
     "summed": Mistake(
         lambda log_joint, theta, mu, sigma: tuple(_terms(log_joint, theta, mu, sigma).sum(axis=1)),
         "You added the draws up. An expectation is estimated by their mean.",
@@ -96,7 +138,7 @@ def score_verdict(answer: Any, seed: int = 0) -> Verdict:
         _score_by_differences,
         SCORE_MISTAKES,
         right="Right. Averaged over many draws from q both parts vanish; that is what lets us subtract multiples of them later.",
-        nudge="Not those derivatives. With mu = 0, sigma = 1 and theta = 2 they are 2 and 3.",
+        nudge="Not those derivatives. With mu = 0, sigma = 2 and theta = 4 they are 1 and 1.5.",
     )
 
 
@@ -112,7 +154,7 @@ def gradient_verdict(answer: Any, seed: int = 0) -> Verdict:
         _gradient_by_reweighting,
         GRADIENT_MISTAKES,
         right="Right. The model was never differentiated: it only says how much each draw counts.",
-        nudge="The shapes are right and the numbers are not. Where g is zero for every draw, so is the gradient.",
+        nudge="The shapes are right and the numbers are not. One draw at mu + sigma whose g is 2 gives 2/sigma by mu and 0 by sigma.",
     )
 
 
