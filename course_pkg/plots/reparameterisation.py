@@ -59,7 +59,7 @@ def win_and_lose(dims, by_dimension, k, by_wave):
         top.plot(dims, values, style, color=colour, label=name, markersize=4)
     for (name, values), (style, colour) in zip(by_wave.items(), styles, strict=True):
         below.plot(k, values, style[1:], color=colour, label=name)
-    top.set(xscale="log", yscale="log", xlabel="number of parameters", ylabel="variance for one mean")
+    top.set(xscale="log", yscale="log", xlabel="coordinates of theta", ylabel="variance for one mean")
     below.set(xscale="log", yscale="log", xlabel="frequency $k$", ylabel="variance for the mean")
     for ax in (top, below):
         ax.legend()
