@@ -19,6 +19,7 @@ from course_pkg.checks.gradients import (
     logistic_regression,
     one_liners,
     path_derivative,
+    reparameterisation,
     robbins_monro,
     score_function,
     vary,
@@ -57,8 +58,34 @@ def test_the_reweighted_average_estimates_the_slopes_and_the_control_inside_g_an
     assert shift / spread > 20
 
 
+def test_at_a_single_draw_the_bound_is_what_stands_in_it():
+    eps, theta = np.array([0.7]), MU + SIGMA * 0.7
+    sampled = reparameterisation._elbo_at_the_draws(_log_joint, eps, MU, SIGMA)
+    assert sampled == pytest.approx(_log_joint(theta) - norm.logpdf(theta, MU, SIGMA), rel=1e-6)
+    with_entropy = reparameterisation._elbo_with_entropy(_log_joint, eps, MU, SIGMA)
+    assert with_entropy == pytest.approx(_log_joint(theta) + norm.entropy(MU, SIGMA))
+
+
+def test_the_two_slopes_agree_on_balanced_noise_and_only_the_path_vanishes_at_the_posterior():
+    def both(eps, mu, sigma):
+        pull = Y - 2 * (mu + sigma * eps)
+        return (pull.mean(), (pull * eps).mean() + 1 / sigma), ((pull + eps / sigma).mean(), ((pull + eps / sigma) * eps).mean())
+
+    rng = np.random.default_rng(0)
+    assert np.allclose(*both(_tools.balanced(rng, 40), MU, SIGMA))
+    total, path = both(rng.normal(size=5), Y / 2, np.sqrt(0.5))
+    assert np.allclose(path, 0)
+    assert np.abs(total).max() > 0.1
+
+
+def test_jax_is_asked_for_a_finite_derivative():
+    assert _tools.differentiable(lambda x: x**2, 3.0)
+    assert not _tools.differentiable(np.sqrt, 3.0)
+    assert not _tools.differentiable(jax.numpy.sqrt, 0.0)
+
+
 def test_what_a_control_leaves_is_one_less_the_squared_correlation():
-    for rho, multiple in [(0.3, 1.0), (0.9, 1.0), (0.7, 2.0), (0.7, 0.4)]:
+    for rho, multiple in [(-0.6, 0.5), (0.3, 1.0), (0.9, 1.0), (0.7, 2.0), (0.7, 0.4)]:
         want = 1 - rho**2 * multiple * (2 - multiple)
         assert control_variate._share_by_columns(rho, multiple) == pytest.approx(want)
 
@@ -141,6 +168,16 @@ def _idle(x):
     numpyro.sample("gamma", Gamma(_param("a", 2.0), _param("b", 2.0)))
 
 
+def _one_name_for_two(x):
+    numpyro.sample("mu", Normal(numpyro.param("m", 0.0), _param("s", 1.0)))
+    numpyro.sample("gamma", Gamma(_param("a", 2.0), _param("s", 1.0)))
+
+
+def _mean_kept_positive(x):
+    numpyro.sample("mu", Normal(_param("m", 1.0), _param("s", 1.0)))
+    numpyro.sample("gamma", Gamma(_param("a", 2.0), _param("b", 2.0)))
+
+
 def _observes(x):
     _log_normal(x)
     numpyro.sample("x", Normal(0.0, 1.0), obs=x)
@@ -153,6 +190,7 @@ def _observes(x):
         (_dependent, "Right."),
         (_by_softplus, "Right."),
         (_idle, "The best that your guide can do"),
+        (_one_name_for_two, guide.FEW),
         (_observes, "Your guide samples something that the model does not hide: x."),
         (lambda x: None, "Your guide samples nothing."),
         (lambda x: x / "two", "Your guide could not be run: "),
@@ -161,6 +199,13 @@ def _observes(x):
 )
 def test_guides_are_judged_by_what_they_can_reach(answer, words):
     assert judge("gradients/guide/guide", answer).message.startswith(words)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mean_that_cannot_be_negative_is_refused_whatever_the_seed(seed):
+    verdict = judge("gradients/guide/guide", _mean_kept_positive, seed)
+    assert not verdict.passed
+    assert verdict.message.endswith("negative ones too?")
 
 
 def test_a_guide_that_follows_gamma_reaches_the_posterior_up_to_the_prior():

@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.special import expit
+from scipy.stats import gamma, norm
 
 from course_pkg.checks import judge
 
@@ -222,6 +223,118 @@ def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
 @pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in LEGITIMATE])
 def test_what_is_right_in_another_way_passes(name, answer, seed):
     verdict = judge(A_DECISION + name, answer, seed)
+    assert verdict.passed, verdict.message
+
+
+A_GRADIENT = "gradients/"
+
+
+def _cdf_difference(step, both_sides=False):
+    def answer(theta, alpha):
+        below = alpha - step if both_sides else alpha
+        rise = gamma.cdf(theta, alpha + step) - gamma.cdf(theta, below)
+        return -rise / (alpha + step - below) / gamma.pdf(theta, alpha)
+
+    return answer
+
+
+def _by_the_quantile(quantile):
+    def answer(theta, alpha):
+        level = gamma.cdf(theta, alpha)
+        return (quantile(level, alpha + 1e-5) - quantile(level, alpha - 1e-5)) / 2e-5
+
+    return answer
+
+
+def _normal_bound(log_joint, eps, mu, sigma, spread=1.0, *, log_q=norm.logpdf):
+    theta = mu + sigma**spread * eps
+    return (log_joint(theta) - log_q(theta, mu, sigma)).mean()
+
+
+def _closed_entropy(log_joint, eps, mu, sigma):
+    return log_joint(mu + sigma * eps).mean() + 0.5 * jnp.log(2 * jnp.pi * jnp.e * sigma**2)
+
+
+def _counts(theta, x, successes, trials, prior_sd, log=np.log, exp=np.exp):
+    chance = 1 / (1 + exp(-(theta[0] + x @ theta[1:])))
+    return (successes * log(chance) + (trials - successes) * log(1 - chance)).sum() - 0.5 * (theta**2).sum() / prior_sd**2
+
+
+def _any_fails(draws, x, parts):
+    return (1 - (1 - expit(draws[:, :1] + draws[:, 1:] @ x.T)) ** parts).mean(axis=0)
+
+
+NO_JAX = "JAX cannot differentiate your function"
+GRADIENT_NEAR_MISSES = [
+    ("score-function/score", "variance for sigma", lambda t, mu, v: ((t - mu) / v, ((t - mu) ** 2 / v - 1) / v), "they are 1 and 1.5"),
+    ("control-variate/coefficient", "least squares", lambda t, c: np.linalg.lstsq(c[:, None], t, rcond=None)[0][0], "taking off the means"),
+    ("control-variate/share", "sign of rho", lambda rho, multiple: 1 - rho * abs(rho) * multiple * (2 - multiple), "negative correlation"),
+    ("reparameterisation/objective", "plain SciPy", _normal_bound, NO_JAX),
+    ("reparameterisation/objective", "closed entropy", _closed_entropy, "Part 3"),
+    ("reparameterisation/objective", "variance", lambda *case: _normal_bound(*case, spread=2.0), "by the variance"),
+    ("reparameterisation/entropy", "Part 1 again", lambda *case: _normal_bound(*case, log_q=jax.scipy.stats.norm.logpdf), "Part 1 again"),
+    (
+        "reparameterisation/entropy",
+        "e forgotten",
+        lambda log_joint, eps, mu, sigma: _closed_entropy(log_joint, eps, mu, sigma) - 0.5,
+        "1.419 at sigma = 1",
+    ),
+    ("path-derivative/crossing", "both roots", lambda s: (s / 2**0.5, -s / 2**0.5), "Expected one value"),
+    ("path-derivative/crossing", "square", lambda s: s**2 / 2, "A width is positive"),
+    ("implicit-gamma/slope", "coarse step", _cdf_difference(0.03), "step is too large"),
+    ("implicit-gamma/slope", "quantile", _by_the_quantile(gamma.ppf), "from the quantile function"),
+    ("implicit-gamma/slope", "frozen quantile", _by_the_quantile(lambda at, alpha: gamma(alpha).ppf(at)), "from the quantile function"),
+    ("implicit-gamma/slope", "upside down", lambda *case: 1 / _cdf_difference(1e-5)(*case), "1.1736"),
+    ("implicit-gamma/gradient", "g' alone", lambda g_slope, theta, alpha: g_slope(theta).mean(), "average move"),
+    ("find-the-bug/elbo", "rows only", lambda y, mu, sigma, s, s0: norm.logpdf(y, mu, s).sum(), "-2.838"),
+    ("find-the-bug/prior", "sd not squared", lambda r, n, t, s, s0: n / len(r) * (r - t).sum() / s - t / s0, "it is 3/4"),
+    ("logistic-regression/log-joint", "plain NumPy", _counts, NO_JAX),
+    ("logistic-regression/log-joint", "no failures", lambda *case: _counts(*case, log=lambda p: p), "peaks at log 3"),
+    ("logistic-regression/probability", "a quarter", lambda draws, x: np.full(len(x), 0.25), "it is 5/8"),
+    (
+        "logistic-regression/inspect",
+        "price for each part",
+        lambda draws, x, parts, price, damage: damage * _any_fails(draws, x, parts) > parts * price,
+        "up to a price of 3",
+    ),
+    ("vary/rattle", "variance squared", lambda r, c, v, m: r * v**2 / m / (c * (2 - r * c)), "1/24"),
+    ("robbins-monro/conditions", "edge of the first", lambda p: (p < 1, p > 0.5), "The first truth value is off; the rest is right."),
+    ("robbins-monro/remaining", "one step fewer", lambda r, p, n: np.prod(1 - r * np.arange(1.0, n) ** -p), "3/8 are left"),
+    ("robbins-monro/spread", "the last rate only", lambda rates, v: rates[-1] * v / (2 - rates[-1]), "13/64"),
+    ("one-liners/gaussian", "fresh noise", lambda a, b: np.random.default_rng().normal(size=len(a)), "do not come from eps"),
+    ("one-liners/log-normal", "sorted", lambda eps, mu, sigma: mu + sigma * np.sort(eps), "do not come from eps"),
+]
+GRADIENT_LEGITIMATE = [
+    (
+        "reparameterisation/objective",
+        "base density",
+        lambda lj, e, mu, s: (lj(mu + s * e) - jax.scipy.stats.norm.logpdf(e)).mean() + jnp.log(s),
+    ),
+    (
+        "reparameterisation/gradient",
+        "1/sigma in one",
+        lambda g, e, mu, s: (g(mu + s * e).mean(), (g(mu + s * e) * e).mean() + 1 / s),
+    ),
+    ("reparameterisation/entropy", "JAX", _closed_entropy),
+    ("implicit-gamma/slope", "fine steps", _cdf_difference(1e-8)),
+    ("implicit-gamma/slope", "both sides", _cdf_difference(1e-2, both_sides=True)),
+    ("logistic-regression/log-joint", "jnp", lambda *case: _counts(*map(jnp.asarray, case), log=jnp.log, exp=jnp.exp)),
+    ("logistic-regression/inspect", "at least", lambda draws, x, parts, price, damage: damage * _any_fails(draws, x, parts) >= price),
+]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer", "words"), [pytest.param(n, a, w, id=f"{n}: {what}") for n, what, a, w in GRADIENT_NEAR_MISSES])
+def test_a_gradient_that_is_nearly_right_does_not_pass(name, answer, words, seed):
+    verdict = judge(A_GRADIENT + name, answer, seed)
+    assert not verdict.passed
+    assert words in verdict.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in GRADIENT_LEGITIMATE])
+def test_a_gradient_that_is_right_in_another_way_passes(name, answer, seed):
+    verdict = judge(A_GRADIENT + name, answer, seed)
     assert verdict.passed, verdict.message
 
 

@@ -201,7 +201,7 @@ def gradient_verdict(answer: Any, seed: int = 0) -> Verdict:
         _gradient_by_reweighting,
         GRADIENT_MISTAKES,
         right="Right. The coefficient stands next to g, and that is why one may add any constant to a log density.",
-        nudge="Not that number. With a = 0 it is the plain score-function gradient; with one draw at mu + sigma it is (g - a) / sigma.",
+        nudge="Not that number. With a = 0 it is the plain estimate. One draw at mu + sigma with g = 3 and a = 1 gives 2/sigma.",
     )
 
 

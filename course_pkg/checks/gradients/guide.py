@@ -26,14 +26,22 @@ MISSING = "Every hidden variable of the model needs a sample statement of the sa
 STRANGE = "Your guide samples something that the model does not hide: {}. Only mu and gamma belong into it, and x is observed."
 SIGN = "With other parameter values your guide has a scale that is not positive. Tell numpyro.param its constraint."
 LINE = "Your guide lets gamma be negative. A precision lives on the positive half line; choose a distribution that does, too."
-FEW = "Your guide has too few numbers to learn: each of mu and gamma needs a place and a width, both as numpyro.param."
-FAR = "The best that your guide can do is {:.2g} nats away from the posterior. Can each place and each width move on its own?"
+FEW = (
+    "Your guide has too few numbers to learn: each of mu and gamma needs a place and a width, each as a numpyro.param. "
+    "Two params of one name are one param."
+)
+FAR = (
+    "The best that your guide can do is {:.2g} nats away from the posterior. Can each place and each width move on its own, "
+    "and to every value it may need, negative ones too?"
+)
+NAMES = "A param of your guide is named like one of its sample sites, or two sites are named alike. Give it a name that no sample site has."
 RIGHT = "Right. At its best your guide is {:.2g} nats away from the exact posterior."
 
 
 def _data(seed: int) -> np.ndarray:
     rng = np.random.default_rng([seed, 470])
-    return rng.normal(rng.uniform(-1, 1), rng.uniform(0.7, 1.4), 25)
+    x = rng.normal(0.0, rng.uniform(0.7, 1.4), 25)
+    return x - x.mean() - rng.uniform(0.7, 1.0)  # a negative mean, so that a guide which cannot follow it is found out
 
 
 def _posterior(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -116,7 +124,14 @@ def _nearest(guide: Callable[..., Any], x: np.ndarray, free: dict[str, Any], map
         value, gradient = divergence(jnp.asarray(numbers, dtype=flat.dtype))
         return float(jnp.nan_to_num(value, nan=1e6)), np.nan_to_num(np.asarray(gradient, dtype=float))
 
-    return float(minimize(step, np.asarray(flat, dtype=float), jac=True, method="L-BFGS-B").fun)
+    # a search that overshoots the grid stays there, where nothing slopes: look from other places before a guide is turned away
+    start, rng, best = np.asarray(flat, dtype=float), np.random.default_rng(0), np.inf
+    for kept, spread in [(1, 0.0), (0, 0.0), (0, 0.5), (0, 0.5), (1, 1.0), (0, 1.0), (0, 1.0)]:
+        there = kept * start + spread * rng.normal(size=start.shape)
+        best = min(best, float(minimize(step, there, jac=True, method="L-BFGS-B").fun))
+        if best < NEAR:
+            break
+    return best
 
 
 def guide_stub(x: np.ndarray) -> Any:
@@ -157,7 +172,17 @@ def _gamma_normal(x):  # noqa: ARG001
         numpyro.sample(name, Normal(numpyro.param(f"{name}_loc", 0.0), scale))
 
 
+def _named_like_a_site(x):  # noqa: ARG001
+    import numpyro
+    from numpyro.distributions import LogNormal, Normal, constraints
+
+    for name, law in (("mu", Normal), ("gamma", LogNormal)):
+        scale = numpyro.param(f"{name}_scale", 1.0, constraint=constraints.positive)
+        numpyro.sample(name, law(numpyro.param(name, 0.0), scale))
+
+
 GUIDE_MISTAKES = {
+    "a param named like a site": Mistake(_named_like_a_site, NAMES),
     "a site missing": Mistake(_site_missing, MISSING.format("gamma")),
     "unconstrained scale": Mistake(_scale_unconstrained, SIGN),
     "widths fixed": Mistake(_widths_fixed, FEW),
@@ -177,6 +202,8 @@ def guide_verdict(answer: Any, seed: int = 0) -> Verdict:
     except NotImplementedError:
         return Verdict(False, NOT_WRITTEN)
     except Exception as error:
+        if "unique names" in str(error):
+            return Verdict(False, NAMES)
         return Verdict(False, f"Your guide could not be run: {type(error).__name__}: {error}")
     if not distance < NEAR:
         return Verdict(False, FAR.format(distance))

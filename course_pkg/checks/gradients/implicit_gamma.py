@@ -83,13 +83,19 @@ SLOPE_MISTAKES = {
         "That says how much the level changes. Divide by how fast the level changes with theta, to know how far the draw must move.",
     ),
 }
+
+
+def _at(theta, g_slope, alpha):
+    return np.mean(g_slope(theta) * _slope_of_quantile(theta, alpha))
+
+
 GRADIENT_MISTAKES = {
     "average move": Mistake(
         lambda g_slope, theta, alpha: g_slope(theta).mean() * _slope_of_quantile(theta, alpha).mean(),
         "You used the average move, 1, for every draw (or left it out). Each draw moves by its own amount: multiply, then average.",
     ),
     "at the mean": Mistake(
-        lambda g_slope, theta, alpha: float(g_slope(theta.mean()) * _slope_of_quantile(theta.mean(), alpha)),
+        lambda g_slope, theta, alpha: _at(theta.mean(keepdims=True), g_slope, alpha),
         "You looked at one draw, at the mean. Every draw has its slope and its move: multiply them, then average.",
     ),
     "sign": Mistake(

@@ -8,7 +8,7 @@ from scipy.special import expit
 from scipy.stats import binom, logistic, norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict, judge
-from course_pkg.checks.gradients._tools import judge_through, one_number
+from course_pkg.checks.gradients._tools import NO_JAX, differentiable, judge_through, one_number
 
 
 def _log_joint_by_scipy(theta: np.ndarray, x: np.ndarray, successes: np.ndarray, trials: np.ndarray, prior_sd: float) -> float:
@@ -46,10 +46,10 @@ def inspect_stub(draws: np.ndarray, x: np.ndarray, parts: int, price: float, dam
     raise NotImplementedError
 
 
-def _log_joint(theta, x, successes, failures, prior_sd, *, intercept=1.0, prior=1.0):
+def _log_joint(theta, x, successes, failures, prior_sd, *, intercept=1.0, prior=1.0, over=np.sum):
     logit = intercept * theta[0] + x @ theta[1:]
     fit = successes * _log_sigmoid(logit) + failures * _log_sigmoid(-logit)
-    return fit.sum() - prior * (theta**2).sum() / (2 * prior_sd**2)
+    return over(fit) - (prior * theta**2).sum() / (2 * prior_sd**2)
 
 
 def _log_sigmoid(logit):
@@ -69,6 +69,33 @@ LOG_JOINT_MISTAKES = {
         lambda theta, x, successes, trials, prior_sd: _log_joint(theta, x, successes, trials, prior_sd),
         "Every trial counts as a failure in yours, the successes too. Failures are trials less successes.",
     ),
+    "changed places": Mistake(
+        lambda theta, x, successes, trials, prior_sd: _log_joint(theta, x, trials - successes, successes, prior_sd),
+        "Your successes and failures have changed places.",
+    ),
+    "failures left out": Mistake(
+        lambda theta, x, successes, trials, prior_sd: _log_joint(theta, x, successes, 0 * successes, prior_sd),
+        "Only the successes count in yours. A row with 2 successes in 6 trials also has 4 failures to explain.",
+    ),
+    "intercept without prior": Mistake(
+        lambda theta, x, successes, trials, prior_sd: _log_joint(
+            theta, x, successes, trials - successes, prior_sd, prior=np.arange(len(theta)) > 0
+        ),
+        "The intercept has the prior, too.",
+    ),
+    "prior_sd as a variance": Mistake(
+        lambda theta, x, successes, trials, prior_sd: _log_joint(theta, x, successes, trials - successes, np.sqrt(prior_sd)),
+        "You divided by prior_sd. It is a standard deviation.",
+    ),
+    "mean for sum": Mistake(
+        lambda theta, x, successes, trials, prior_sd: _log_joint(theta, x, successes, trials - successes, prior_sd, over=np.mean),
+        "You took the mean over the rows. Log densities of independent rows add up; a mean makes the prior count for too much.",
+    ),
+    "intercept last": Mistake(
+        lambda theta, x, successes, trials, prior_sd: _log_joint(np.roll(theta, 1), x, successes, trials - successes, prior_sd),
+        "The intercept comes first in theta. You took its last entry.",
+    ),
+    "not for JAX": Mistake(_log_joint_by_scipy, NO_JAX),
     "intercept left out": Mistake(
         lambda theta, x, successes, trials, prior_sd: _log_joint(theta, x, successes, trials - successes, prior_sd, intercept=0.0),
         "Your logit is 0 wherever x is 0, whatever the intercept: theta[0] is missing from it.",
@@ -82,6 +109,14 @@ PROBABILITY_MISTAKES = {
     "logit negated": Mistake(
         lambda draws, x: 1 - _average_by_loop(draws, x),
         "You predict the other outcome: the logit has lost its sign on the way from fitting to prediction.",
+    ),
+    "intercept left out": Mistake(
+        lambda draws, x: expit(draws[:, 1:] @ x.T).mean(axis=0),
+        "Your logit is 0 wherever x is 0, whatever the intercept: the first column of draws is missing from it.",
+    ),
+    "votes": Mistake(
+        lambda draws, x: (_logits(draws, x) > 0).mean(axis=0),
+        "You let each draw vote. A draw does not say whether the seal fails but how probably: average that.",
     ),
     "mean weights plugged in": Mistake(
         lambda draws, x: expit(_logits(draws.mean(axis=0, keepdims=True), x)[0]),
@@ -101,6 +136,26 @@ INSPECT_MISTAKES = {
         lambda draws, x, parts, price, damage: damage * expit(_logits(draws, x)).mean(axis=0) > price,
         "You looked at one part. The damage is done if any of them fails.",
     ),
+    "all parts": Mistake(
+        lambda draws, x, parts, price, damage: damage * (expit(_logits(draws, x)) ** parts).mean(axis=0) > price,
+        "You waited for all parts to fail. The damage is paid as soon as one does.",
+    ),
+    "damage for each part": Mistake(
+        lambda draws, x, parts, price, damage: damage * parts * expit(_logits(draws, x)).mean(axis=0) > price,
+        "You counted the damage once for each part that fails. It is paid once, however many fail.",
+    ),
+    "draws vote": Mistake(
+        lambda draws, x, parts, price, damage: (damage * (1 - (1 - expit(_logits(draws, x))) ** parts) > price).mean(axis=0) > 0.5,
+        "You let each draw decide, and took a vote. Average the cost over the draws and decide once: a rare and dear failure counts.",
+    ),
+    "turned round": Mistake(
+        lambda draws, x, parts, price, damage: ~_inspect_by_enumeration(draws, x, parts, price, damage),
+        "Turned round: you inspect exactly where it does not pay.",
+    ),
+    "price or damage": Mistake(
+        lambda draws, x, parts, price, damage: (1 - (1 - expit(_logits(draws, x))) ** parts).mean(axis=0) > price / (price + damage),
+        "Your threshold is for a price that only the sound ones pay. An inspection costs its price whether a seal was bad or not.",
+    ),
     "one half": Mistake(
         lambda draws, x, parts, price, damage: (1 - (1 - expit(_logits(draws, x))) ** parts).mean(axis=0) > 0.5,
         "You inspect when a failure is more probable than not. That is right only if the price is half of the damage.",
@@ -117,18 +172,23 @@ def log_joint_verdict(answer: Any, seed: int = 0) -> Verdict:
     cases = []
     for rows, dim in [(8, 1), (6, 3)]:
         trials = rng.integers(3, 9, rows)
-        cases.append(
-            (rng.normal(0, 1, dim + 1), rng.normal(0, 1, (rows, dim)), rng.binomial(trials, 0.3), trials, float(rng.uniform(0.8, 2)))
-        )
-    return judge_through(
+        theta = rng.normal(0, 1, dim + 1)
+        theta[0] = rng.uniform(-1.6, -0.8)  # far enough from 0 for its prior to be seen
+        cases.append((theta, rng.normal(0, 1, (rows, dim)), rng.binomial(trials, 0.3), trials, float(rng.uniform(0.8, 2))))
+    verdict = judge_through(
         answer,
         _above_zero,
         cases,
         lambda *case: _above_zero(_log_joint_by_scipy, *case),
         LOG_JOINT_MISTAKES,
         right="Right, up to a constant that no gradient sees.",
-        nudge="Not that density, even up to a constant. One row with 1 success in 2 trials and no x: it must peak at an intercept of 0.",
+        nudge="Not that density, even up to a constant. With a wide prior, one row of x = 0 and 3 successes in 4 trials it peaks at log 3.",
+        rtol=3e-4,  # a difference of two numbers that may come in single precision
     )
+    theta, *rest = cases[0]
+    if verdict.passed and not differentiable(lambda t: answer(t, *rest), theta):
+        return Verdict(False, NO_JAX)
+    return verdict
 
 
 def probability_verdict(answer: Any, seed: int = 0) -> Verdict:
@@ -140,7 +200,7 @@ def probability_verdict(answer: Any, seed: int = 0) -> Verdict:
         _average_by_loop,
         PROBABILITY_MISTAKES,
         right="Right. An average of sigmoids is flatter than a sigmoid of averages, and it is the one that knows what it does not know.",
-        nudge="Not those probabilities. With one draw whose weights are all 0, every one of them is 1/2.",
+        nudge="Not those probabilities. With two draws, whose logits are 0 and log 3, it is 5/8.",
     )
 
 
@@ -154,7 +214,7 @@ def inspect_verdict(answer: Any, seed: int = 0) -> Verdict:
         _inspect_by_enumeration,
         INSPECT_MISTAKES,
         right="Right. The probability came from the model, the line was drawn by the costs.",
-        nudge="Some choices are off. If inspecting costs nothing, always inspect; if it costs more than the damage, never.",
+        nudge="Some choices are off. One draw with p = 1/2, two parts, and a damage of 4: inspect up to a price of 3.",
     )
 
 

@@ -26,9 +26,24 @@ def _judge_draws(answer: Any, cases: list[Any], law: Callable[..., Any], mistake
     for wrong, words in mistakes.values():
         if all(np.allclose(draws, wrong(*case), rtol=1e-4, atol=1e-4, equal_nan=True) for draws, case in zip(got, cases, strict=True)):
             return Verdict(False, words)
+    if any(_own_noise(answer, case, draws) for case, draws in zip(cases, got, strict=True)):
+        return Verdict(False, OWN_NOISE)
     if not all(np.isfinite(draws).all() for draws in got):
         return Verdict(False, "Some of your draws are not finite numbers. Which noise makes them so?")
     return Verdict(False, f"{nudge} The distribution functions are up to {max(distances):.1g} apart.")
+
+
+OWN_NOISE = "Your draws do not come from eps. Use no other noise: the same numbers in another order must give the same draws in that order."
+
+
+def _own_noise(answer: Any, case: tuple[Any, ...], draws: np.ndarray) -> bool:
+    """Whether the noise, put in reverse, does not give the draws in reverse."""
+    backwards = [part[::-1] if isinstance(part, np.ndarray) else part for part in case]
+    try:
+        again = _draws(call(answer, *backwards), len(draws))
+    except Trouble:
+        return True
+    return not np.allclose(again[::-1], draws, equal_nan=True)
 
 
 def _draws(got: Any, count: int) -> np.ndarray:
@@ -62,6 +77,7 @@ def _laplace_as_printed(eps, mu, b):
 
 
 GAUSSIAN_MISTAKES = {
+    "own noise": Mistake(lambda eps1, eps2: np.random.default_rng(0).normal(size=len(eps1)), OWN_NOISE),
     "without the 2": Mistake(
         lambda eps1, eps2: np.sqrt(-np.log(eps1)) * np.cos(2 * np.pi * eps2),
         "That is the printed line. Its draws have variance 1/2: the squared radius of two normals has mean 2, not 1.",
@@ -76,6 +92,7 @@ GAUSSIAN_MISTAKES = {
     ),
 }
 LAPLACE_MISTAKES = {
+    "own noise": Mistake(lambda eps, mu, b: np.random.default_rng(0).laplace(mu, b, len(eps)), OWN_NOISE),
     "noise on the wrong interval": Mistake(
         _laplace_as_printed,
         "That is the printed line: for eps above 1/2 it takes the logarithm of a negative number. On which interval does it work?",
@@ -90,6 +107,7 @@ LAPLACE_MISTAKES = {
     ),
 }
 LOG_NORMAL_MISTAKES = {
+    "own noise": Mistake(lambda eps, mu, sigma: np.random.default_rng(0).lognormal(mu, sigma, len(eps)), OWN_NOISE),
     "parameters left in the base": Mistake(
         lambda eps, mu, sigma: np.exp(eps),
         "Your map does not contain mu and sigma, so its derivative by them is 0. The noise is standard: the map must do the rest.",

@@ -86,6 +86,10 @@ OBJECTIVE_MISTAKES = {
         lambda log_joint, eps, mu, sigma: _objective(log_joint, eps, mu, sigma, log_q=-1.0),
         "log q has the wrong sign: this bound goes up without end as sigma goes to zero.",
     ),
+    "variance for scale": Mistake(
+        lambda log_joint, eps, mu, sigma: np.mean(log_joint(mu + sigma**2 * eps) - norm.logpdf(mu + sigma**2 * eps, mu, sigma)),
+        "Your draws are spread by the variance. It is the standard deviation that stretches standard noise.",
+    ),
     "entropy in closed form": Mistake(
         _closed_form,
         "You put the entropy in closed form, which is Part 3. Here take -log q at the draws: at a single draw the two differ.",

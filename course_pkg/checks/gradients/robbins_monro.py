@@ -56,7 +56,19 @@ def _evolve(rates, noise_variance, *, kept, added):
 CONDITIONS_MISTAKES = {
     "swapped": Mistake(
         lambda power: _sums(power)[::-1],
-        "The two answers have changed places: first, can it go any distance; second, does the noise die out.",
+        "The two answers have changed places: first, can it go any distance; second, is the noise on the way limited.",
+    ),
+    "squares forgotten": Mistake(
+        lambda power: (_sums(power)[0], power > 1),
+        "The second sum is over the squares of the rates: its power is 2 kappa. Your second answer is about kappa.",
+    ),
+    "zero left out": Mistake(
+        lambda power: (0 < power <= 1, power > 0.5),
+        "Right for rates that shrink. At power 0 they are constant, and their sum is infinite.",
+    ),
+    "turned round": Mistake(
+        lambda power: tuple(not holds for holds in _sums(power)),
+        "Both are turned round: say whether the condition holds, not whether it fails.",
     ),
     "any decay will do": Mistake(
         lambda power: (True, power > 0),
@@ -71,6 +83,18 @@ REMAINING_MISTAKES = {
     "sum for product": Mistake(
         lambda rate, power, steps: 1 - rate * sum((1 + t) ** -power for t in range(steps)),
         "You added the steps up. Each step takes away a share of what is left, so the shares that stay are multiplied.",
+    ),
+    "power ignored": Mistake(
+        lambda rate, power, steps: (1 - rate) ** steps,
+        "That is for a constant rate. Here it shrinks with t.",
+    ),
+    "distance gone": Mistake(
+        lambda rate, power, steps: 1 - _remaining_by_climbing(rate, power, steps),
+        "That is how far you have gone. Where you are was asked for, and you started at 1.",
+    ),
+    "wrong direction": Mistake(
+        lambda rate, power, steps: np.prod([1 + rate * (1 + t) ** -power for t in range(steps)]),
+        "You walk away from the top: the gradient at theta is minus theta.",
     ),
     "exponential": Mistake(
         lambda rate, power, steps: np.exp(-rate * sum((1 + t) ** -power for t in range(steps))),
@@ -90,6 +114,14 @@ SPREAD_MISTAKES = {
         lambda rates, noise_variance: _evolve(rates, noise_variance, kept=2, added=1),
         "The step adds rate times noise. Its variance is the square of the rate times the noise's.",
     ),
+    "rate forgotten": Mistake(
+        lambda rates, noise_variance: _evolve(rates, noise_variance, kept=2, added=0),
+        "The whole noise comes in with each step in yours. The step multiplies it by the rate.",
+    ),
+    "rates in reverse": Mistake(
+        lambda rates, noise_variance: _evolve(rates[::-1], noise_variance, kept=2, added=2),
+        "You took the rates from the last to the first. The noise of an early step is pulled back by all later ones.",
+    ),
     "nothing forgotten": Mistake(
         lambda rates, noise_variance: noise_variance * (np.asarray(rates) ** 2).sum(),
         "You only added up. Every later step pulls the earlier noise back towards 0, by the factor 1 - rate.",
@@ -103,14 +135,15 @@ SPREAD_MISTAKES = {
 
 def conditions_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 500])
-    powers = [0.5, 1.0, float(rng.uniform(0.1, 0.4)), float(rng.uniform(0.6, 0.9)), float(rng.uniform(1.1, 2.0))]
+    powers = [0.0, 0.5, 1.0, float(rng.uniform(0.1, 0.4)), float(rng.uniform(0.6, 0.9)), float(rng.uniform(1.1, 2.0))]
     return judge(
         answer,
         [(power,) for power in powers],
         _sums,
         CONDITIONS_MISTAKES,
         right="Right. Between one half (left out) and one (let in) both hold.",
-        nudge="Not for every power. Compare each sum with the integral of t^-power from 1 to infinity.",
+        nudge="Not for every power. Compare each sum with an integral, from 1 to infinity, of t^-power or of its square.",
+        parts=("the first truth value", "the second truth value"),
     )
 
 
@@ -123,7 +156,7 @@ def remaining_verdict(answer: Any, seed: int = 0) -> Verdict:
         _remaining_by_climbing,
         REMAINING_MISTAKES,
         right="Right. With the power 1.2 a share stays for ever, without any noise to blame.",
-        nudge="Not that share. After one step with rate 1/4 three quarters are left.",
+        nudge="Not that share. After two steps with rate 1/2 and power 1, 3/8 are left.",
     )
 
 
@@ -136,7 +169,7 @@ def spread_verdict(answer: Any, seed: int = 0) -> Verdict:
         _spread_of_a_population,
         SPREAD_MISTAKES,
         right="Right. Each step pulls the old noise back and adds new: which of the two wins is decided by the rates.",
-        nudge="Not that variance. After one step with rate r it is r^2 times the noise variance.",
+        nudge="Not that variance. With rates 1/2 and 1/4 it is 13/64 of the noise variance.",
     )
 
 
@@ -148,7 +181,7 @@ TASKS = (
         7,
         conditions_stub,
         (
-            "The rates must add up to infinity, so that any distance can be gone; their squares must not, so that noise dies out.",
+            "The rates add up to infinity, so that any distance can be gone; their squares do not, so that only so much noise comes in.",
             "1 + 1/2^p + 1/3^p + ... is finite exactly when p > 1. The squares have the power 2p.",
             "Begin with `any_distance = power <= 1`",
         ),

@@ -27,6 +27,26 @@ RATTLE_MISTAKES = {
         lambda rate, curvature, noise_variance, draws: rate * noise_variance / (2 * draws * curvature),
         "That is the limit of small rates: you dropped (rate * curvature)^2 when you squared 1 - rate * curvature.",
     ),
+    "curvature of one": Mistake(
+        lambda rate, curvature, noise_variance, draws: _variance_by_iteration(rate, 1.0, noise_variance, draws),
+        "That is for a parabola with curvature 1. With curvature c a step keeps the share 1 - rate * c of the distance.",
+    ),
+    "rate not squared": Mistake(
+        lambda rate, curvature, noise_variance, draws: _variance_by_iteration(rate, curvature, noise_variance, draws) / rate,
+        "The step adds rate times noise. Its variance is the square of the rate times the noise's.",
+    ),
+    "kept share not squared": Mistake(
+        lambda rate, curvature, noise_variance, draws: rate * noise_variance / (draws * curvature),
+        "A number that is multiplied by k has its variance multiplied by k squared; so does what is kept from before.",
+    ),
+    "curvature forgotten below": Mistake(
+        lambda rate, curvature, noise_variance, draws: curvature * _variance_by_iteration(rate, curvature, noise_variance, draws),
+        "You are off by a factor of the curvature. Multiply out 1 - (1 - rate * curvature)^2 once more.",
+    ),
+    "draws squared": Mistake(
+        lambda rate, curvature, noise_variance, draws: _variance_by_iteration(rate, curvature, noise_variance, draws**2),
+        "You divided by the square of the number of draws. The mean of M draws has an M-th of their variance.",
+    ),
     "one step only": Mistake(
         lambda rate, curvature, noise_variance, draws: rate**2 * noise_variance / draws,
         "That is what one step adds. Earlier steps have not been forgotten: set the variance before equal to the one after.",
@@ -47,7 +67,7 @@ def rattle_verdict(answer: Any, seed: int = 0) -> Verdict:
         _variance_by_iteration,
         RATTLE_MISTAKES,
         right="Right. More draws and smaller rates buy the same quiet; only the draws leave the speed as it was.",
-        nudge="Not that number. With rate 1, curvature 1 and one draw each step lands at fresh noise: its variance is the noise's.",
+        nudge="Not that number. With rate 1/4, curvature 2 and two draws it is 1/24 of the noise variance.",
     )
 
 
