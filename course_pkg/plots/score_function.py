@@ -16,21 +16,26 @@ def _ellipse(ax, normal, colour, style):
 
 
 def arrows(samples, exact, q, posterior, *, shrink=0.03):
-    """Terms of score-function estimates, one panel below the other: ``samples`` maps a title to (draws (M, 2), terms (M, 2)).
+    """Terms of score-function estimates, a panel for each: ``samples`` maps a title to (draws (M, 2), terms (M, 2)).
 
     ``exact`` is the true gradient, ``q`` and ``posterior`` are (mean, covariance). The arrows of the mean start at the mode of q.
     """
-    fig, axes = plt.subplots(len(samples), 1, sharex=True, sharey=True, squeeze=False, figsize=(5.0, 0.9 + 3.3 * len(samples)))
-    for ax, (title, (at, term)) in zip(axes[:, 0], samples.items(), strict=True):
+    columns = 2 if len(samples) > 1 else 1
+    rows = -(-len(samples) // columns)
+    fig, axes = plt.subplots(rows, columns, sharex=True, sharey=True, squeeze=False, figsize=(2.8 * columns, 0.9 + 2.2 * rows))
+    for ax, (title, (at, term)) in zip(axes.flat, samples.items(), strict=False):
         _ellipse(ax, q, BLUE, "-")
         _ellipse(ax, posterior, GREEN, "--")
         kind = {"angles": "xy", "scale_units": "xy", "scale": 1}
-        ax.quiver(*at.T, *(shrink * term).T, color=ORANGE, width=0.006, **kind)
+        ax.quiver(*at.T, *(shrink * term).T, color=ORANGE, width=0.008, **kind)
         ax.plot(*at.T, ".", color=BLACK, markersize=4)
-        ax.quiver(*q[0], *(shrink * exact), color=BLACK, width=0.014, **kind)
-        ax.quiver(*q[0], *(shrink * term.mean(axis=0)), color=RED, width=0.014, **kind)
-        ax.set(title=title, xlim=(-3.6, 3.6), ylim=(-2.6, 2.8), aspect="equal", ylabel="slope")
-    axes[-1, 0].set_xlabel("intercept")
+        ax.quiver(*q[0], *(shrink * exact), color=BLACK, width=0.02, **kind)
+        ax.quiver(*q[0], *(shrink * term.mean(axis=0)), color=RED, width=0.02, **kind)
+        ax.set(title=title, xlim=(-3.6, 3.6), ylim=(-2.6, 2.8), aspect="equal", xlabel="intercept", ylabel="slope")
+        ax.label_outer()
+    for spare in axes.flat[len(samples) :]:
+        spare.axis("off")
+        spare.figure.axes[len(samples) - columns].tick_params(labelbottom=True)
     names = ("q", "posterior", "one draw's term", "their mean", "exact gradient")
     for name, colour in zip(names, (BLUE, GREEN, ORANGE, RED, BLACK), strict=True):
         axes[0, 0].plot([], [], color=colour, linestyle="--" if name == "posterior" else "-", label=name)
