@@ -5,6 +5,10 @@ A posterior is only worth what you decide with it. The modules are named after t
 - `decisions`: losses, Bayes rules, risks
 - `models`: what we want to know
 - `data`: the data sets of the course
+- `families`, `gradients`, `implicit`, `fit`: approximating densities, estimators of gradients, and the loop that climbs them
+- `lambertw`: skewed densities
+- `lcvi`: inference that knows the loss
+- `posthoc`: corrections of decisions, whoever made the posterior
 - `plots`: the figures' style and the drawings that pages share
 - `checks`: what the exercises call to test an answer
 

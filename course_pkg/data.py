@@ -7,6 +7,7 @@ their authors keep them; either way their checksums are compared before they are
 import csv
 import hashlib
 import os
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from course_pkg.models import Grouped, Schools
+from course_pkg.models import Grouped, Schools, TableRows
 
 RADON_TABLE = ("radon_mn.csv", "773323c4a3707ba8271b7dbed657932ba38bdc68ca02cb4e61bac423dc38f6af")
 RADON_PUBLISHED = {
@@ -23,6 +24,13 @@ RADON_PUBLISHED = {
     "cty.dat": "6a02f8e28a0afce93701dd7136761b317e0b331742663b27655ae13c217e9629",
 }
 RADON_ADDRESS = "https://raw.githubusercontent.com/tkusmierczyk/correcting_approximate_bayesian_predictions/842e1d31b9b65fdba9a4e56a65a42d03cb5c6c3e/data/"
+
+LASTFM_TABLE = ("lastfm_top100_counts.csv.gz", "6b7b9eb6b8cca870330701488f5bf349c41318383e1ba85d701cffd98544316e")
+LASTFM_PUBLISHED = (
+    "https://raw.githubusercontent.com/tkusmierczyk/lcvi/c8d63ba527dbec96af84b693287d1bd7d41c503e/data/lastfm_data.csv",
+    "0d99125183e22b56a6f787e09c8af5cd4a9787dab8f73293610eb0ea70b1b42b",
+)
+LASTFM_SHAPE = (992, 100)
 
 
 class Table(NamedTuple):
@@ -132,6 +140,61 @@ def radon_simulated(key: PRNGKeyArray) -> Radon:
     a = rng.normal(1.5, 0.2, 85)
     y = a[group] + x @ [0.7, -0.65] + rng.normal(0.0, 0.75, 919)
     return _radon(group, x, y, tuple(f"MADE-UP COUNTY {number}" for number in range(85)), simulated=True)
+
+
+class Listening(NamedTuple):
+    """Who listened to whom, how often: log(1 + plays) of the 100 most played artists, split cell by cell."""
+
+    table: TableRows  # listeners in rows, artists in columns; `seen` cells are for training, the others for testing
+    simulated: bool  # whether these are made-up listeners
+
+
+def lastfm() -> Listening:
+    """Plays of the 100 most played artists by 992 listeners of Last.fm, as log(1 + plays), half of the cells hidden for testing.
+
+    Local first: ``lastfm_top100_counts.csv.gz`` in the folder that ``COURSE_DATA`` names; else the published table is downloaded once; else
+    `lastfm_simulated` takes its place, with a warning: look at ``simulated``, and say so beside every result. The split is the one of the
+    published runs. The data are distributed with permission of Last.fm for non-commercial use.
+
+    Raises:
+        ValueError: if a checksum is wrong.
+
+    Source: Celma (2010), the Last.fm 1K users; the table of the LCVI paper's code.
+    """
+    path = local(*LASTFM_TABLE)
+    if path is None:
+        try:
+            path = _download(*LASTFM_PUBLISHED)
+        except ValueError as problem:
+            if isinstance(problem.__cause__, OSError):
+                warnings.warn(
+                    "the Last.fm table could not be had: these listeners are MADE UP; connect once or set COURSE_DATA", stacklevel=2
+                )
+                return lastfm_simulated(jax.random.key(0))
+            raise
+    counts = np.loadtxt(path, delimiter=",", usecols=range(LASTFM_SHAPE[1]))[: LASTFM_SHAPE[0]]
+    return Listening(_listening(np.log1p(counts)), simulated=False)
+
+
+def lastfm_simulated(key: PRNGKeyArray) -> Listening:
+    """992 made-up listeners of 100 made-up artists, about as many zeros and as wide a spread: for want of the real ones, not in their name.
+
+    Example:
+        >>> made_up = lastfm_simulated(jax.random.key(0))
+        >>> made_up.simulated, made_up.table.value.shape
+        (True, (992, 100))
+    """
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    rows, columns = LASTFM_SHAPE
+    taste = rng.normal(0.0, 0.55, (rows, 10)) @ rng.normal(0.0, 0.55, (10, columns))
+    level = rng.normal(-0.4, 1.0, (rows, 1)) + rng.normal(0.0, 0.6, (1, columns)) + 1.3 * taste + rng.normal(0.0, 1.3, LASTFM_SHAPE)
+    plays = rng.poisson(np.exp(np.clip(1.4 * level, None, 8.0)) * (level > 0.0))
+    return Listening(_listening(np.log1p(plays)), simulated=True)
+
+
+def _listening(value) -> TableRows:
+    hidden = np.random.RandomState(123).choice([0, 1], LASTFM_SHAPE) == 1
+    return TableRows(jnp.arange(len(value)), jnp.asarray(value, dtype=float), jnp.asarray(~hidden))
 
 
 def _radon(group, x, y, counties, *, simulated) -> Radon:

@@ -6,6 +6,7 @@ A family :math:`q_\lambda` is a base density :math:`q_0` without parameters and 
 family.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -214,12 +215,12 @@ def full_rank_normal() -> Family:
 
 def normal() -> Base:
     """The standard normal density."""
-    return Base(_sample_normal, _log_normal, 0.5 * float(jnp.log(2 * jnp.pi * jnp.e)))
+    return Base(_sample_normal, _log_normal, 0.5 * math.log(2 * math.pi * math.e))
 
 
 def laplace() -> Base:
     r"""The Laplace density :math:`\frac12 e^{-|\epsilon|}` (the half of erratum S02 included)."""
-    return Base(_sample_laplace, _log_laplace, 1 + float(jnp.log(2.0)))
+    return Base(_sample_laplace, _log_laplace, 1 + math.log(2.0))
 
 
 def logistic() -> Base:

@@ -137,3 +137,43 @@ def test_made_up_houses_say_so_and_fit_the_model():
     theta = np.zeros(model.dim, "float32")
     parts = [float(model.log_likelihood(theta, part)) for part in (made_up.houses, made_up.train, made_up.test)]
     assert parts[0] == pytest.approx(parts[1] + parts[2], rel=1e-5)
+
+
+def test_lastfm_is_the_published_table_and_split(monkeypatch, tmp_path):
+    folder = os.environ.get("COURSE_DATA")
+    if not folder or not (Path(folder) / data.LASTFM_TABLE[0]).is_file():
+        pytest.skip("the Last.fm table is not at hand")
+    listening = data.lastfm()
+    table = listening.table
+    assert not listening.simulated
+    assert table.value.shape == (992, 100)
+    assert float(table.value.mean()) == pytest.approx(1.2017, abs=1e-4)
+    assert int((~table.seen).sum()) == 49_426
+    # the downloaded file, more columns and all, is read alike
+    counts = np.rint(np.expm1(np.asarray(table.value, dtype=float)))
+    np.savetxt(tmp_path / "lastfm_data.csv", np.hstack([counts, counts[:, :3]]), delimiter=",", fmt="%.1f")
+    monkeypatch.delenv("COURSE_DATA")
+    monkeypatch.setattr(data, "_download", lambda address, sha256: tmp_path / address.rsplit("/", 1)[1])
+    assert np.allclose(data.lastfm().table.value, table.value, atol=1e-5)
+
+
+def test_lastfm_falls_back_in_plain_sight(monkeypatch):
+    def offline(address, sha256):
+        raise ValueError("no connection") from OSError("no connection")
+
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    monkeypatch.setattr(data, "_download", offline)
+    with pytest.warns(UserWarning, match="MADE UP"):
+        listening = data.lastfm()
+    assert listening.simulated
+    assert 0.5 < float((listening.table.value == 0).mean()) < 0.65
+
+
+def test_lastfm_does_not_fall_back_on_a_wrong_checksum(monkeypatch):
+    def wrong(address, sha256):
+        raise ValueError("the hash does not match")
+
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    monkeypatch.setattr(data, "_download", wrong)
+    with pytest.raises(ValueError, match="hash does not match"):
+        data.lastfm()

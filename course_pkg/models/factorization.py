@@ -9,7 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model
+from course_pkg.models.model import Model, with_moments
 
 
 class Cells(NamedTuple):
@@ -47,7 +47,7 @@ def matrix_factorization(
 
     Returns:
         A `Model` of `Cells`, or of `TableRows`, which is the faster where few cells are hidden. ``predict(key, theta, covariates)`` takes
-        `Cells` (whose values are not looked at) or a pair ``(row, column)``, of shape ``()`` or ``(n,)``.
+        `Cells` (whose values are not looked at), a pair ``(row, column)``, of shape ``()`` or ``(n,)``, or `TableRows`, for whole rows.
 
     Raises:
         ValueError: if a size is below 1 or a scale is not above 0.
@@ -75,19 +75,29 @@ def matrix_factorization(
     def constrain(theta):
         return dict(zip(("rows", "columns"), split(theta), strict=True))
 
-    log_likelihood, predict = Partial(_likelihood, split, noise_sd), Partial(_predict, split, noise_sd)
+    def moments(theta, covariates):
+        return _mean(split, theta, covariates), jnp.asarray(noise_sd)
+
+    log_likelihood = Partial(_likelihood, split, noise_sd)
+    predict = with_moments(Partial(_predict, split, noise_sd), moments)
     return Model((rows + columns) * factors, log_prior, log_likelihood, predict, constrain)
 
 
 def _likelihood(split, noise_sd, theta, data):
-    w, z = split(theta)
+    log_density = priors.log_normal(data.value, _mean(split, theta, data), jnp.log(noise_sd))
     if isinstance(data, TableRows):
-        log_density = priors.log_normal(data.value, w[data.row] @ z.T, jnp.log(noise_sd))
         return jnp.where(data.seen, log_density, 0.0).sum()
-    return priors.log_normal(data.value, (w[data.row] * z[data.column]).sum(axis=-1), jnp.log(noise_sd)).sum()
+    return log_density.sum()
+
+
+def _mean(split, theta, covariates):
+    w, z = split(theta)
+    if isinstance(covariates, TableRows):
+        return w[covariates.row] @ z.T
+    row, column = covariates[:2]
+    return (w[row] * z[column]).sum(axis=-1)
 
 
 def _predict(split, noise_sd, key: PRNGKeyArray, theta, covariates):
-    (w, z), (row, column) = split(theta), covariates[:2]
-    mean = (w[row] * z[column]).sum(axis=-1)
+    mean = _mean(split, theta, covariates)
     return mean + noise_sd * jax.random.normal(key, mean.shape, mean.dtype)

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model
+from course_pkg.models.model import Model, with_moments
 
 
 class Grouped(NamedTuple):
@@ -68,8 +68,12 @@ def hierarchical_regression(groups: int, dim: int, *, centred: bool = True, prio
         spread = priors.log_normal(e, mu_a, log_sigma_a) if centred else priors.log_normal(e, 0.0, 0.0)
         return normal + uniform + spread.sum()
 
-    log_likelihood = Partial(_likelihood, constrain, largest_sd)
-    return Model(3 + dim + groups, log_prior, log_likelihood, Partial(_predict, constrain), constrain)
+    def moments(theta, covariates):
+        values = constrain(theta)
+        return _mean(values, covariates), values["sigma_y"]
+
+    log_likelihood, predict = Partial(_likelihood, constrain, largest_sd), with_moments(Partial(_predict, constrain), moments)
+    return Model(3 + dim + groups, log_prior, log_likelihood, predict, constrain)
 
 
 def _log_sd(largest, t):

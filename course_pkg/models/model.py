@@ -64,6 +64,15 @@ def require_differentiable(model: Model) -> Model:
     return model
 
 
+def with_moments(predict: Callable, moments: Callable) -> Callable:
+    """`predict` of an outcome that is normal given ``theta``, with ``(theta, covariates) -> (mean, sd)`` beside it as its ``moments``.
+
+    Who needs an expectation over the outcome can then take the integral instead of drawing.
+    """
+    predict.moments = moments  # type: ignore[attr-defined]
+    return predict
+
+
 def without_gradient(predict: Callable, outcome: str, values: str) -> Callable:
     """`predict` of an outcome without a derivative: it refuses to be differentiated instead of returning a gradient of zero."""
     reason = (

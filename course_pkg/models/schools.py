@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model
+from course_pkg.models.model import Model, with_moments
 
 
 class Schools(NamedTuple):
@@ -65,7 +65,11 @@ def eight_schools(*, centred: bool = True, mean_sd: float = 5.0, scale: float = 
     def constrain(theta):
         return {"mu": theta[0], "tau": priors.positive(link, theta[1]).value, "theta": effects(theta)}
 
-    return Model(schools + 2, log_prior, Partial(_likelihood, effects), Partial(_predict, effects), constrain)
+    def moments(theta, sigma):
+        return effects(theta), sigma
+
+    predict = with_moments(Partial(_predict, effects), moments)
+    return Model(schools + 2, log_prior, Partial(_likelihood, effects), predict, constrain)
 
 
 def _likelihood(effects, theta, data):

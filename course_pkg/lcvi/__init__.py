@@ -1,0 +1,64 @@
+"""Chapter 7: loss-calibrated variational inference.
+
+Read `utilities` first (what a decision is worth), then `terms` (the utility term from draws), `closed` and `table` (without them),
+`outcomes` (where the term meets a model), `steps` (one step in the approximation and the decisions), and `pipeline` at last, which puts
+all of it to work in one call.
+"""
+
+from course_pkg.lcvi.closed import expected_loss, log_expected_utility
+from course_pkg.lcvi.gain import Reduction, paired_reduction
+from course_pkg.lcvi.lattice import even_keys
+from course_pkg.lcvi.networks import Network, amortise, decide, start_network
+from course_pkg.lcvi.outcomes import Term, best_decisions, classes, drawn_outcome, estimand, from_outcomes, normal_outcome
+from course_pkg.lcvi.pipeline import Calibration, CalibrationWarning, calibrate, regret
+from course_pkg.lcvi.steps import Decide, Pair, amortised, bayes_rule, calibrated, em, joint
+from course_pkg.lcvi.utilities import (
+    Utility,
+    affine,
+    as_utility,
+    calibration_force,
+    direct,
+    exponential,
+    from_loss,
+    linearised,
+    loss_quantile,
+)
+
+__all__ = [
+    "Calibration",
+    "CalibrationWarning",
+    "Decide",
+    "Network",
+    "Pair",
+    "Reduction",
+    "Term",
+    "Utility",
+    "affine",
+    "amortise",
+    "amortised",
+    "as_utility",
+    "bayes_rule",
+    "best_decisions",
+    "calibrate",
+    "calibrated",
+    "calibration_force",
+    "classes",
+    "decide",
+    "direct",
+    "drawn_outcome",
+    "em",
+    "estimand",
+    "even_keys",
+    "expected_loss",
+    "exponential",
+    "from_loss",
+    "from_outcomes",
+    "joint",
+    "linearised",
+    "log_expected_utility",
+    "loss_quantile",
+    "normal_outcome",
+    "paired_reduction",
+    "regret",
+    "start_network",
+]

@@ -1,0 +1,116 @@
+r"""Decisions from a network: learn the map from covariates to decisions once, instead of solving for each point.
+
+The network is trained on predictive draws, by the loss itself: :math:`\arg\min_\phi \mathbb{E}_x \mathbb{E}_{y \mid x}\,
+\ell(y, \text{NN}_\phi(x))`. Its best answer at every :math:`x` is the Bayes decision there.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from course_pkg import _guard
+from course_pkg.decisions.rules import as_loss
+from course_pkg.fit import fit
+from course_pkg.gradients import Estimate, Estimator, no_state
+
+
+class Network(NamedTuple):
+    """Weights of a small network, and the scales that its inputs and output are seen on."""
+
+    weights: list[Any]  # (matrix, bias) of each layer
+    centre: Float[Array, " d"]  # these four are held fixed
+    spread: Float[Array, " d"]
+    location: Float[Array, ""]
+    scale: Float[Array, ""]
+
+
+def start_network(key: PRNGKeyArray, x, *, location: float = 0.0, scale: float = 1.0, width: int = 32, depth: int = 2) -> Network:
+    """A network of tanh layers that begins near ``location`` everywhere.
+
+    Args:
+        key: random key.
+        x: features of some points, shape ``(n, d)``; they set the scale of the inputs.
+        location: of the decisions.
+        scale: of the decisions, above 0.
+        width: of a layer.
+        depth: layers between input and output.
+
+    Raises:
+        ValueError: if a number is out of range or ``x`` is not a finite table.
+
+    Example:
+        >>> network = start_network(jax.random.key(0), jnp.array([[0.0], [1.0]]))
+        >>> decide(network, jnp.array([[0.5], [2.0]])).shape
+        (2,)
+    """
+    x, scale = _guard.numbers("x", x, ndim=2), _guard.positive("scale", scale)
+    width, depth = _guard.count("width", width), _guard.count("depth", depth)
+    sizes = [x.shape[1], *[width] * depth, 1]
+    keys = jax.random.split(key, depth + 1)
+    pairs = zip(keys, sizes[:-1], sizes[1:], strict=True)
+    weights = [(jax.random.normal(k, (n, m)) / jnp.sqrt(n), jnp.zeros(m)) for k, n, m in pairs]
+    spread = x.std(axis=0)
+    spread = jnp.where(spread > 0, spread, 1.0)
+    return Network(weights, x.mean(axis=0), spread, jnp.asarray(float(location)), jnp.asarray(scale))
+
+
+def decide(network: Network, x):
+    """The network's decision at each row of ``x``, shape ``(n, d)``."""
+    _, *fixed = jax.lax.stop_gradient(network)
+    centre, spread, location, scale = fixed
+    a = (x - centre[None]) / spread[None]
+    for matrix, bias in network.weights[:-1]:
+        a = jnp.tanh(a @ matrix + bias[None])
+    matrix, bias = network.weights[-1]
+    return location + scale * (a @ matrix + bias[None])[:, 0]
+
+
+def amortise(
+    key: PRNGKeyArray, predict: Callable, x, loss, *, steps: int = 3000, batch: int = 512, rate: float = 3e-3, draws: int = 50,
+    width: int = 32, depth: int = 2,
+) -> Network:  # fmt: skip
+    r"""Train a network to decide at any ``x`` as the predictive distribution there would have it.
+
+    Args:
+        key: random key.
+        predict: ``(key, x (b, d), draws) -> y (draws, b)``, predictive draws at some points.
+        x: shape ``(n, d)``, the points that it will be asked about, or some of their kind.
+        loss: a `Loss` or a function ``(y, h) -> cost``.
+        steps: of Adam, with a rate that falls to zero as a cosine.
+        batch: points of a step.
+        rate: the first.
+        draws: of each of them.
+        width: of the network.
+        depth: of the network.
+
+    Raises:
+        ValueError: if a number is out of range or ``x`` is not a finite table.
+
+    Source: thesis, section 4.1.6 and Table 4.2.
+    """
+    x, loss = _guard.numbers("x", x, ndim=2), as_loss(loss)
+    batch, draws = _guard.count("batch", batch), _guard.count("draws", draws)
+    keys = jax.random.split(key, 3)
+    sample = predict(keys[0], x[:: max(1, len(x) // 1000)], draws)
+    network = start_network(keys[1], x, location=float(sample.mean()), scale=float(sample.std()), width=width, depth=depth)
+    optimizer = optax.adam(optax.cosine_decay_schedule(_guard.positive("rate", rate), steps))
+    return fit(keys[2], _network_estimator(predict, loss, batch, draws), optimizer, network, x, steps, progress=False).lam
+
+
+def _network_estimator(predict, loss, batch, draws) -> Estimator:
+    def draw(key, network, x):  # noqa: ARG001
+        points, outcome = jax.random.split(key)
+        return jax.random.randint(points, (batch,), 0, x.shape[0]), outcome
+
+    def estimate(noise, network, state, x):
+        index, key = noise
+        rows = x[index]
+        y = predict(key, rows, draws)
+        value, gradient = jax.value_and_grad(lambda n: -loss.loss(y, decide(n, rows)[None]).mean() / network.scale)(network)
+        return Estimate(value, gradient, jax.tree.map(lambda g: g[None], gradient)), state
+
+    return Estimator(no_state, draw, estimate)

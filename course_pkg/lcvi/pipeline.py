@@ -1,0 +1,308 @@
+"""Calibrate any model for a loss or a utility: the whole pipeline in one call."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import PRNGKeyArray
+
+from course_pkg import _guard, families, gradients
+from course_pkg.decisions import Loss, bayes_decision
+from course_pkg.decisions.losses import as_partial
+from course_pkg.decisions.rules import as_loss
+from course_pkg.families import Family
+from course_pkg.fit import Fit, fit
+from course_pkg.lcvi import closed, networks, outcomes, steps, utilities
+from course_pkg.lcvi.gain import Reduction, paired_reduction
+from course_pkg.lcvi.steps import Pair
+from course_pkg.lcvi.utilities import Utility
+from course_pkg.models import Model, require_differentiable
+
+
+class CalibrationWarning(UserWarning):
+    """Calibration made decisions worse on data that it had not seen."""
+
+
+class Calibration(NamedTuple):
+    """What `calibrate` found."""
+
+    lam: Any  # the calibrated approximation
+    decisions: Any  # its Bayes decisions for the rows of the data
+    q_risk: float  # expected loss of its decisions under its own predictive: its own opinion of them
+    plain_lam: Any  # the same for plain variational inference
+    plain_decisions: Any
+    plain_q_risk: float
+    train: Reduction | None  # on the outcomes that were fitted; None where they are not known
+    held_out: Reduction | None  # on held-out data, if any was given: the one that counts
+    utility: Utility  # that was calibrated for, with its M
+    run: Fit  # of the calibrated bound; its lam is the pair (lam, h)
+    plain_run: Fit
+
+
+def calibrate(
+    key: PRNGKeyArray,
+    model: Model,
+    data,
+    loss_or_utility,
+    *,
+    family: Family | None = None,
+    transform: str = "linearised",
+    M: float | None = None,
+    q: float = 0.7,
+    method: str = "auto",
+    decide: str = "joint",
+    outcome: str | Callable | None = None,
+    covariates: Callable | None = None,
+    mask: Callable | None = None,
+    held_out=None,
+    samples: int = 11,
+    utility_samples: int = 30,
+    draws: int = 8,
+    batch: int | None = None,
+    steps_at_most: int = 20_000,
+    rate: float = 0.01,
+    tolerance: float | None = 1e-4,
+    predictive_draws: int = 1000,
+    progress: bool = True,
+) -> Calibration:
+    r"""Fit an approximation to the posterior, then one that is calibrated for a decision, and say what that gained.
+
+    Plain variational inference comes first: its decisions are the baseline, and its expected losses set :math:`M`. The calibrated run
+    starts where the plain one started and takes as many steps at most, so that more steps are not mistaken for calibration.
+
+    Args:
+        key: random key.
+        model: any `Model` whose ``predict`` is differentiable, from NumPyro and PyMC too.
+        data: rows that the model's likelihood takes.
+        loss_or_utility: a `Loss`, a function ``(y, h) -> cost``, or a `Utility`.
+        family: mean-field normal where not given.
+        transform: of a loss: ``"linearised"`` or ``"exponential"``.
+        M: scale of the transform, above 0; `loss_quantile` of the plain approximation's expected losses where not given.
+        q: level of that quantile.
+        method: for the inner expectation: ``"closed"`` (normal outcomes), ``"even"`` (evenly spread draws), ``"naive"`` (independent
+            draws), ``"taylor"``, ``"jensen"``; ``"auto"`` takes the first of closed and even that can be had.
+        decide: ``"joint"``, ``"em"`` or ``"amortised"`` (a network of the covariates, which must be a table).
+        outcome: what was seen: a function of the rows, or the name of an entry if data is a dictionary; ``data.y`` or ``data.value``
+            where not given.
+        covariates: rows -> what ``predict`` wants; see `plain_covariates` for the default.
+        mask: rows -> which outcomes count; ``data.seen`` where there is such a thing.
+        held_out: rows like those of the data, to measure the gain on.
+        samples: draws of theta for the ELBO.
+        utility_samples: for the utility term.
+        draws: outcomes for each of them, where they are drawn.
+        batch: rows of a minibatch; all where not given.
+        steps_at_most: of each run.
+        rate: of Adam.
+        tolerance: each run ends when the mean bound over 1,000 steps changes by less than this share; None to take all steps.
+        predictive_draws: for decisions and risks.
+        progress: whether to show bars.
+
+    Returns:
+        `Calibration`.
+
+    Raises:
+        ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated, a utility is negative or a loss not
+            finite on the predictions.
+        NotFiniteError: if a gradient is not finite; the run up to the last good step is in the error.
+
+    Example:
+        >>> from course_pkg import data, decisions, models
+        >>> schools, model = data.eight_schools(), models.eight_schools()
+        >>> result = calibrate(jax.random.key(0), model, schools, decisions.tilted(0.2), steps_at_most=2000, rate=0.05, progress=False)
+        >>> result.decisions.shape, bool(result.q_risk < result.plain_q_risk)
+        ((8,), True)
+
+    Source: thesis, section 4.1.7; LCVI paper, section 5.
+    """
+    family = families.mean_field_normal() if family is None else family
+    kind = _Kind(data, outcome, covariates, mask, whole=batch is None)
+    _check_options(transform, method, decide)
+    utility_samples, predictive_draws = _guard.count("utility_samples", utility_samples), _guard.count("predictive_draws", predictive_draws)
+    M = None if M is None else _guard.positive("M", M)
+    draws = _guard.count("draws", draws)
+    require_differentiable(model)
+    keys = jax.random.split(key, 7)
+    settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress}
+
+    plain = gradients.reparameterized(model, family, samples, entropy="closed form" if family.affine else "monte carlo")
+    plain = plain if batch is None else gradients.minibatch(plain, batch)
+    start = family.init(model.dim)
+    plain_run = fit(keys[0], plain, optax.adam(rate), start, data, steps_at_most, **settings)
+    predict = lambda k, lam, rows: _predict(k, model, family, lam, kind.known(rows), predictive_draws)
+    plain_y = predict(keys[1], plain_run.lam, data)
+
+    loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
+    plain_h = _decisions(loss, plain_y)
+    costs = _finite_losses(loss, plain_y, plain_h)
+    utility = _utility(loss_or_utility, transform, M, q, costs[:, kind.weights(data)] if kind.weights(data) is not None else costs)
+    _check_utility(utility, plain_y, plain_h)
+
+    term = _term(model, utility, method, draws)
+    decider, h = _decider(decide, model, loss, keys[2], kind, data, plain_h)
+    estimator = steps.calibrated(
+        model, family, term, samples=samples, utility_samples=utility_samples, decide=decider, covariates=kind.known, mask=kind.mask
+    )
+    estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
+    run = fit(keys[3], estimator, optax.adam(rate), Pair(start, h), data, steps_at_most, **settings)
+
+    lam = run.lam.lam
+    y = predict(keys[1], lam, data)  # the plain approximation's noise: what differs is the approximation
+    decisions = _decisions(loss, y)
+    compare = lambda k, rows, before, after: _compare(k, loss, kind, rows, before, after)
+    train = compare(keys[4], data, plain_h, decisions)
+    apart = None
+    if held_out is not None:
+        both = [_decisions(loss, predict(keys[5], parameters, held_out)) for parameters in (plain_run.lam, lam)]
+        apart = compare(keys[6], held_out, *both)
+        _warn(apart)
+    q_risk = float(_finite_losses(loss, y, decisions).mean())
+    return Calibration(lam, decisions, q_risk, plain_run.lam, plain_h, float(costs.mean()), train, apart, utility, run, plain_run)
+
+
+def regret(utility: Utility) -> Loss:
+    r"""The loss :math:`u(y, y) - u(y, h)` of a utility that is largest where the decision equals the truth.
+
+    Example:
+        >>> float(regret(utilities.direct(lambda y, h: jnp.exp(-((h - y) ** 2))))(1.0, 1.0))
+        0.0
+    """
+    function = as_partial(utility.utility)
+    return Loss(f"regret of {utility.name}", lambda y, h: function(y, y) - function(y, h))
+
+
+class _Kind:
+    """How to read one kind of rows: what predict wants of them, what was seen, and what counts."""
+
+    def __init__(self, data, outcome, covariates, mask, *, whole):
+        if isinstance(data, dict) and isinstance(outcome, str) and outcome not in data:
+            raise ValueError(f"outcome is {outcome!r}, which data does not hold; give one of {sorted(data)}")
+        self.data, self.outcome, self.whole = data, outcome, whole
+        self.covariates = covariates
+        self.mask = mask if mask is not None else (lambda rows: rows.seen) if hasattr(data, "seen") else None
+
+    def known(self, rows):
+        if self.covariates is not None:
+            return self.covariates(rows)
+        if isinstance(self.data, dict):
+            # an adapted model knows its own rows; others it must be told
+            return None if rows is self.data or (self.whole and _same_shapes(rows, self.data)) else rows
+        return steps.plain_covariates(rows)
+
+    def seen(self, rows):
+        if callable(self.outcome):
+            return self.outcome(rows)
+        if isinstance(rows, dict):
+            return rows[self.outcome] if self.outcome is not None else next(iter(rows.values())) if len(rows) == 1 else None
+        return getattr(rows, "y", getattr(rows, "value", None))
+
+    def weights(self, rows):
+        return None if self.mask is None else np.asarray(self.mask(rows), dtype=bool)
+
+
+def _same_shapes(a, b):
+    return set(a) == set(b) and all(jnp.shape(a[name]) == jnp.shape(b[name]) for name in a)
+
+
+def _check_options(transform, method, decide):
+    for name, value, words in (
+        ("transform", transform, ("linearised", "exponential")),
+        ("method", method, ("auto", "closed", "even", "naive", "taylor", "jensen")),
+        ("decide", decide, ("joint", "em", "amortised")),
+    ):
+        if value not in words:
+            raise ValueError(f"{name} is {value!r}; give one of {', '.join(words)}")
+
+
+def _predict(key, model, family, lam, known, draws):
+    theta_key, key = jax.random.split(key)
+    thetas = families.sample(theta_key, family, lam, draws)
+    y = jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, draws), thetas, known)
+    if not isinstance(y, jax.Array):
+        raise ValueError("predict draws several outcomes; calibrate one decision at a time, with a model whose predict returns one array")
+    if not jnp.issubdtype(y.dtype, jnp.floating):
+        raise ValueError(
+            f"predict cannot be differentiated: it draws {y.dtype} numbers; sum over them with lcvi.classes and lcvi.calibrated"
+        )
+    return _guard.numbers("the prediction", y)
+
+
+def _decisions(loss, y):
+    return bayes_decision(loss, jnp.moveaxis(y, 0, -1))
+
+
+def _finite_losses(loss, y, h):
+    costs = np.asarray(loss(y, h[None]))
+    if not np.isfinite(costs).all():
+        worst = int(np.flatnonzero(~np.isfinite(costs).reshape(len(costs), -1).all(axis=0))[0])
+        raise ValueError(f"loss is not finite on the predictions (first at row {worst}); give a loss that is finite where predictions fall")
+    if (costs < 0).any():
+        raise ValueError(f"loss is {costs.min():g} on a prediction; give a loss that is never below 0, or a utility")
+    return costs
+
+
+def _utility(given, transform, M, q, costs):
+    if isinstance(given, Utility):
+        return given
+    scale = utilities.loss_quantile(costs, q) if M is None else M
+    return utilities.linearised(given, scale) if transform == "linearised" else utilities.exponential(given, scale)
+
+
+def _check_utility(utility, y, h):
+    if utility.linear:
+        return
+    worth = np.asarray(utility(y, h[None]))
+    if not np.isfinite(worth).all():
+        raise ValueError("utility is not finite on the predictions; give one that is finite where predictions fall")
+    if (worth < 0).any():
+        share = 100 * (worth < 0).mean()
+        raise ValueError(
+            f"utility {utility.name} is negative on {share:.1f} % of the predictions (down to {worth.min():g}) and has no logarithm there; "
+            "raise M, or use linearised or exponential"
+        )
+
+
+def _term(model, utility, method, draws):
+    moments: Any = getattr(model.predict, "moments", None)
+    fits = moments is not None and closed.utility_form(utility) is not None
+    if method == "closed" and not fits:
+        raise ValueError('method is "closed", and the outcome is not known to be normal or the utility has no closed form; use "auto"')
+    if method == "closed" or (method == "auto" and fits):
+        return outcomes.normal_outcome(moments, utility)
+    estimator = method if method in ("taylor", "jensen") else "naive"
+    return outcomes.drawn_outcome(model, utility, draws, estimator=estimator, even=method != "naive")
+
+
+def _decider(decide, model, loss, key, kind, data, plain_h):
+    if decide == "joint":
+        return steps.joint(), jnp.full(plain_h.shape, plain_h.mean())
+    if decide == "em":
+        return steps.em(steps.bayes_rule(model, loss, 4)), ()
+    x = kind.known(data)
+    if not isinstance(x, jax.Array) or x.ndim != 2:
+        raise ValueError('decide is "amortised", and the covariates are no table (n, d); give covariates=, or use "joint"')
+    scale = float(plain_h.std()) or 1.0
+    network = networks.start_network(key, x, location=float(plain_h.mean()), scale=scale)
+    return steps.amortised(networks.decide, lambda known: known), network
+
+
+def _compare(key, loss, kind, rows, before, after):
+    seen = kind.seen(rows)
+    if seen is None:
+        return None
+    weights = kind.weights(rows)
+    costs = [np.asarray(loss(seen, h)) for h in (before, after)]
+    return paired_reduction(key, *(c if weights is None else c[weights] for c in costs))
+
+
+def _warn(apart):
+    if apart is not None and apart.value < 0:
+        sure = "and its interval lies below 0" if apart.high < 0 else "though its interval reaches above 0"
+        warnings.warn(
+            f"calibration raised the held-out risk by {-100 * apart.value:.2f} % ({sure}); keep the plain approximation, or try a larger M",
+            CalibrationWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,65 @@
+r"""What a decision maker has to beat: one quantile of the predictive for all points.
+
+If the predictive is wrong in the same way everywhere, reading another quantile off it mends the decisions. The level is the only number
+that is learnt. A linear map of all quantiles, the next step up, is `fit_decision_maker` without a hidden layer.
+"""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from scipy import optimize
+
+from course_pkg import _guard
+from course_pkg.decisions import empirical_risk
+from course_pkg.posthoc.features import predictive_draws, sorted_quantiles
+
+GRID = np.arange(1, 100) / 100
+
+
+class SingleQuantile(NamedTuple):
+    """The decision to take the same quantile everywhere. Call it with draws of shape ``(..., S)``, or with a ``DataTree``."""
+
+    level: float
+    risk: float  # empirical, on the points it was chosen on
+
+    def __call__(self, predictive, **where):
+        """The quantile of each point's draws, shape ``(...)``."""
+        return jnp.asarray(sorted_quantiles(predictive_draws(predictive, **where), np.array([self.level]))[..., 0])
+
+
+def single_quantile(predictive, y, loss, **where) -> SingleQuantile:
+    """The one level whose quantiles cost least on ``y``: the best of 99 levels, refined between its neighbours.
+
+    Args:
+        predictive: draws of shape ``(..., S)``, or a ``DataTree``; ``variable`` and ``group`` as in `predictive_draws`.
+        y: outcomes, shape ``(...)``.
+        loss: a `Loss` or a function ``(y, h) -> cost``.
+
+    Raises:
+        ValueError: if the shapes do not fit or a number is not finite.
+
+    Example:
+        >>> from course_pkg.decisions import absolute
+        >>> draws = np.tile(np.linspace(0.0, 1.0, 101), (50, 1))
+        >>> baseline = single_quantile(draws, np.full(50, 0.8), absolute())
+        >>> round(baseline.level, 2), baseline(draws).shape
+        (0.8, (50,))
+
+    Source: post-hoc paper's baseline "optimal quantile".
+    """
+    draws = predictive_draws(predictive, **where)
+    y = _guard.numbers("y", y)
+    if y.shape != draws.shape[:-1]:
+        raise ValueError(f"y has shape {y.shape} and predictive {draws.shape}; give one outcome for each row of draws")
+    draws = np.sort(draws, axis=-1)
+
+    def risk(level):
+        place = level * (draws.shape[-1] - 1)
+        low, high = int(np.floor(place)), int(np.ceil(place))
+        return float(empirical_risk(loss, y, draws[..., low] + (place - low) * (draws[..., high] - draws[..., low])))
+
+    risks = [risk(level) for level in GRID]
+    k = int(np.argmin(risks))
+    found = optimize.minimize_scalar(risk, bounds=(max(GRID[k] - 0.01, 1e-6), min(GRID[k] + 0.01, 1 - 1e-6)), method="bounded")
+    return SingleQuantile(float(found.x), float(found.fun)) if found.fun < risks[k] else SingleQuantile(float(GRID[k]), risks[k])

@@ -1,0 +1,183 @@
+r"""The short path: draws of a posterior predictive and outcomes in, decisions and a report out."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PRNGKeyArray
+
+from course_pkg import _guard
+from course_pkg.decisions import bayes_decision
+from course_pkg.decisions.rules import as_loss
+from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
+from course_pkg.posthoc.features import characterize, predictive_draws
+from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior
+from course_pkg.posthoc.report import Report, fidelity, paired_reduction
+from course_pkg.posthoc.training import MakerFit, fit_decision_maker
+
+STRENGTHS = (0.0, 0.01, 0.1, 1.0, 10.0)  # candidates for nu, in units of the q-optimal decisions' risk
+FAR = 0.5  # predictive standard deviations, root mean square: beyond this the model is overridden
+
+
+class CorrectionWarning(UserWarning):
+    """The correction does not help on held-out points, or does not follow the model."""
+
+
+class Correction(NamedTuple):
+    """Corrected decisions, with what is needed to judge them and to decide at new points."""
+
+    decisions: jax.Array  # of the shape of y
+    q_optimal: jax.Array  # the model's own, of the same shape
+    report: Report
+    fit: MakerFit
+    baseline: SingleQuantile
+    train: np.ndarray  # which points the decision maker learnt from, of the shape of y
+    quantiles: Any  # how the predictive was summarised
+    warnings: tuple[str, ...]  # the words of every warning
+
+
+def correct(
+    idata,
+    y,
+    loss,
+    *,
+    train=None,
+    covariates=None,
+    quantiles=20,
+    prior: DecisionPrior | None = None,
+    nu=None,
+    variable: str | None = None,
+    group: str = "posterior_predictive",
+    level: float = 0.9,
+    far: float = FAR,
+    key: PRNGKeyArray | None = None,
+    **training,
+) -> Correction:
+    r"""Learn corrected decisions from the predictive draws of any engine, and report whether they are worth having.
+
+    A decision maker is trained on part of the points and judged on the rest, beside the model's own q-optimal decisions and the best single
+    quantile. Warnings say when the interval of the held-out saving does not lie above 0 (no help), and when the decisions lie
+    far from the model's (a second model has been fitted to the data, and the decisions can no longer be explained by the first).
+
+    Unless ``train`` says otherwise, a third of the points is held out at random. They are new to the decision maker, not to the
+    posterior, which was fitted to all of ``y``: for an honest figure, fit the posterior to the points of ``train`` only and let it predict
+    the others, too.
+
+    Args:
+        idata: draws of shape ``(..., S)``, or an ArviZ ``DataTree`` with the group ``posterior_predictive``.
+        y: outcomes, shape ``(...)``.
+        loss: a `Loss` with real-valued decisions, or a function ``(y, h) -> cost`` written in JAX.
+        train: of the shape of ``y``, true for the points that the decision maker learns from.
+        covariates: as in `characterize`.
+        quantiles: as in `characterize`.
+        prior: belief about the decisions, of the shape of ``y``; where it is not given, centred on the q-optimal decisions, with the
+            predictive standard deviations.
+        nu: strength of the prior; several for cross-validation. Where it is not given: 0, 0.01, 0.1, 1 and 10 times the risk of the
+            q-optimal decisions.
+        variable: of a ``DataTree``, where there are several.
+        group: of a ``DataTree``.
+        level: of the bootstrap intervals.
+        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given.
+        key: random key; key 0 where it is not given.
+        training: further arguments of `fit_decision_maker`.
+
+    Returns:
+        `Correction`; print its ``report``. `decide` applies it to new points.
+
+    Raises:
+        ValueError: if the group is not there, ``y`` or ``train`` does not fit the draws, either part has fewer than 2 points, there is a
+            single draw, the features are constant, or an argument of the training is bad.
+
+    Example:
+        >>> import arviz as az
+        >>> from course_pkg.decisions import tilted
+        >>> rng = np.random.default_rng(1)
+        >>> centre = rng.normal(size=600)
+        >>> y = centre + rng.exponential(size=600)  # skewed, and the model believes in a normal
+        >>> draws = 1 + centre + rng.normal(size=(2, 200, 600))
+        >>> idata = az.from_dict({"posterior_predictive": {"y": draws}})
+        >>> result = correct(idata, y, tilted(0.1), hidden=())
+        >>> bool(result.report.against_q_optimal.low > 0.1)
+        True
+
+    Source: thesis, section 4.2.
+    """
+    key = jax.random.key(0) if key is None else key
+    loss = as_loss(loss)
+    draws = predictive_draws(idata, variable=variable, group=group)
+    y = np.asarray(_guard.numbers("y", y, at_least=1))
+    if y.shape != draws.shape[:-1]:
+        raise ValueError(f"y has shape {y.shape}, and the draws are for points of shape {draws.shape[:-1]}; give an outcome for each")
+    train = _train(train, y, key)
+    features = characterize(draws, quantiles, covariates=covariates)
+    q_optimal, sd = bayes_decision(loss, draws), draws.std(axis=-1)
+    if not (sd > 0).all():
+        raise ValueError(f"the draws of {int((sd == 0).sum())} point(s) are all the same: no predictive distribution; draw with its noise")
+    prior = pointwise_prior(q_optimal, sd) if prior is None else prior
+    prior = DecisionPrior(*(_guard.batch(f"prior.{n}", getattr(prior, n), y.shape) + jnp.zeros(y.shape) for n in ("mean", "sd")))
+    baseline = single_quantile(draws[train], y[train], loss)
+    if nu is None:
+        nu = np.array(STRENGTHS) * float(np.mean(loss(y[train], np.asarray(q_optimal)[train])))
+    learnt = DecisionPrior(prior.mean[train], prior.sd[train])
+    fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, key=jax.random.fold_in(key, 1), **training)
+    decisions = fit.maker(features)
+    report = _report(loss, y, train, q_optimal, baseline(draws), decisions, sd, level, jax.random.fold_in(key, 2))
+    said = tuple(_doubts(report, far))
+    for words in said:
+        warnings.warn(words, CorrectionWarning, stacklevel=2)
+    return Correction(decisions, q_optimal, report, fit, baseline, train, quantiles, said)
+
+
+def decide(correction: Correction, predictive, *, covariates=None, variable: str | None = None, group: str = "posterior_predictive"):
+    """The corrected decisions at new points, from the draws of their predictive.
+
+    Arguments and errors as for `characterize`; the summary is the one of the correction. New points of a ``DataTree`` often lie in the
+    group ``"predictions"``.
+    """
+    return correction.fit.maker(characterize(predictive, correction.quantiles, covariates=covariates, variable=variable, group=group))
+
+
+def _train(train, y, key):
+    if train is None:
+        order = np.asarray(jax.random.permutation(jax.random.fold_in(key, 0), y.size))
+        train = np.ones(y.size, bool)
+        train[order[: y.size // 3]] = False
+        train = train.reshape(y.shape)
+    train = np.asarray(train)
+    if train.shape != y.shape or train.dtype != bool:
+        raise ValueError(f"train has shape {train.shape} and type {train.dtype}; give true or false for each of {y.shape}")
+    if train.sum() < 2 or (~train).sum() < 2:
+        raise ValueError(f"train holds {int(train.sum())} of {train.size} points; leave at least 2 on either side")
+    return train
+
+
+def _report(loss, y, train, q_optimal, single, decisions, sd, level, key) -> Report:
+    ways = {"q-optimal": q_optimal, "single quantile": single, "decision maker": decisions}
+    cost = {name: np.asarray(loss(y, np.asarray(h)), float) for name, h in ways.items()}
+    out = ~train
+
+    def risks(part):
+        return {name: float(c[part].mean()) for name, c in cost.items()}
+
+    def saved(name):
+        return paired_reduction(cost[name][out], cost["decision maker"][out], level=level, key=key)
+
+    far = fidelity(decisions[out], q_optimal[out], sd[out])
+    return Report(risks(train), risks(out), saved("q-optimal"), saved("single quantile"), far, (int(train.sum()), int(out.sum())))
+
+
+def _doubts(report: Report, far: float):
+    saved = report.against_q_optimal
+    if saved.low <= 0:
+        yield (
+            f"the correction saves {saved.value:.1%} of the held-out risk, and the interval of that saving ({saved.low:.1%} to "
+            f"{saved.high:.1%}) does not lie above 0: no help that the data can show; keep the q-optimal decisions, or raise nu"
+        )
+    distance = report.fidelity.root_mean_square
+    if distance > far:
+        yield (
+            f"the decisions lie {distance:.2f} predictive standard deviations from the q-optimal ones (root mean square, above {far:g}): "
+            "they override the model; raise nu, or mend the model"
+        )

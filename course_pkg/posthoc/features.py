@@ -1,0 +1,168 @@
+r"""What the decision maker is told: a few numbers that stand for a predictive distribution.
+
+A posterior predictive comes as draws, from whatever engine made it. Each point's draws are summed up by their mean, their median or a row
+of evenly spaced quantiles. Nothing else about the model passes this door.
+"""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from course_pkg import _guard
+
+BLOCK = 2**24  # numbers sorted at a time
+
+
+def characterize(
+    predictive, quantiles=20, *, covariates=None, variable: str | None = None, group: str = "posterior_predictive"
+) -> Float[Array, "*points features"]:
+    r"""Summarise the predictive distribution of each point.
+
+    A whole number :math:`B` gives the quantiles at the levels :math:`k/(B+1)`, :math:`k = 1, \dots, B`, by linear interpolation between
+    the sorted draws, as NumPy does. The decision maker sees these numbers only: two points with the same summary get the same decision.
+    Covariates may be appended to tell such points apart; a decision maker may then rely on them and ignore the model.
+
+    Args:
+        predictive: draws of shape ``(..., S)``, or an ArviZ ``DataTree`` with a group of predictive draws (see `predictive_draws`).
+        quantiles: how many quantiles (1 or more), a list of levels strictly between 0 and 1, ``"mean"``, ``"median"``, or a function of
+            the draws, ``(..., S) -> (...)`` or ``(..., S) -> (..., B)``.
+        covariates: shape ``(...)`` or ``(..., d)``, appended to the summary as they are.
+        variable: which variable of a ``DataTree``, where there are several.
+        group: which group of a ``DataTree``.
+
+    Returns:
+        Features of shape ``(..., B)`` or, with covariates, ``(..., B + d)``.
+
+    Raises:
+        ValueError: if there are fewer than 2 draws, a number is not finite, a level lies outside (0, 1), the group or variable is not
+            there, or the covariates do not fit the points.
+
+    Example:
+        >>> draws = np.array([[0.0, 1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 8.0, 8.0]])
+        >>> characterize(draws, 3).tolist()
+        [[1.0, 2.0, 3.0], [0.0, 0.0, 8.0]]
+        >>> characterize(draws, "mean", covariates=np.array([7.0, 9.0])).tolist()
+        [[2.0, 7.0], [3.200000047683716, 9.0]]
+
+    Source: thesis, section 4.2.5 and Figure 4.8, with the word of erratum X15; section 4.2.6 for the covariates.
+    """
+    draws = predictive_draws(predictive, variable=variable, group=group)
+    features = _summary(draws, quantiles)
+    if covariates is not None:
+        features = np.concatenate([features, _columns(covariates, draws.shape[:-1])], axis=-1)
+    return jnp.asarray(features, dtype=jnp.result_type(float))
+
+
+def predictive_draws(predictive, *, variable: str | None = None, group: str = "posterior_predictive") -> np.ndarray:
+    r"""The draws of an engine as one array of shape ``(..., S)``: points first, draws last.
+
+    Args:
+        predictive: an array that already has this shape, or an ArviZ ``DataTree`` (or ``Dataset``, or ``DataArray``) whose variables have
+            the dimensions ``chain`` and ``draw``, or ``sample``, before those of the points.
+        variable: which variable, where there are several.
+        group: which group of a ``DataTree``: ``"posterior_predictive"`` for the points that were fitted, ``"predictions"`` for new ones.
+
+    Raises:
+        ValueError: if the group or variable is not there, there are fewer than 2 draws, or a draw is not finite.
+
+    Example:
+        >>> import arviz as az
+        >>> tree = az.from_dict({"posterior_predictive": {"y": np.zeros((4, 250, 3))}})  # chain, draw, points
+        >>> predictive_draws(tree).shape
+        (3, 1000)
+
+    Source: ArviZ, the schema of its groups.
+    """
+    if hasattr(predictive, "children") or hasattr(predictive, "data_vars"):
+        predictive = _variable(_group(predictive, group), variable, group)
+    if hasattr(predictive, "dims"):
+        predictive = _draws_last(predictive)
+    draws = np.asarray(_guard.numbers("predictive", predictive, at_least=1))
+    if draws.shape[-1] < 2:
+        raise ValueError(f"predictive has shape {draws.shape}: a single draw for each point; give at least 2, as the last axis")
+    return draws
+
+
+def _group(tree, group):
+    if not hasattr(tree, "children") or (tree.data_vars and not tree.children):
+        return tree  # a data set, or a group that has been taken out already
+    if group not in tree.children:
+        there = ", ".join(tree.children) or "none"
+        raise ValueError(
+            f"predictive has no group {group!r} (groups: {there}); draw it first, with pymc.sample_posterior_predictive or "
+            "numpyro.infer.Predictive, and add it to the DataTree"
+        )
+    return tree[group]
+
+
+def _variable(dataset, variable, group):
+    names = list(dataset.data_vars)
+    if variable is None and len(names) != 1:
+        raise ValueError(f"{group} holds {len(names)} variables ({', '.join(map(str, names))}); name one: variable=...")
+    if variable is not None and variable not in names:
+        raise ValueError(f"variable is {variable!r}, and {group} holds {', '.join(map(str, names))}; give one of these")
+    return dataset[variable if variable is not None else names[0]]
+
+
+def _draws_last(array):
+    over = [name for name in ("chain", "draw", "sample") if name in array.dims]
+    if not over:
+        raise ValueError(f"predictive has the dimensions {array.dims}; one of them must be draw or sample")
+    points = [name for name in array.dims if name not in over]
+    values = array.transpose(*points, *over).values
+    return values.reshape(*values.shape[: len(points)], -1)
+
+
+def _summary(draws, quantiles):
+    if callable(quantiles):
+        return _of_callable(quantiles, draws)
+    if isinstance(quantiles, str):
+        if quantiles not in ("mean", "median"):
+            raise ValueError(f'quantiles is {quantiles!r}; give a number, levels, "mean", "median" or a function of the draws')
+        return (draws.mean(axis=-1) if quantiles == "mean" else np.median(draws, axis=-1))[..., None]
+    return sorted_quantiles(draws, levels(quantiles))
+
+
+def levels(quantiles) -> np.ndarray:
+    """The levels k / (B + 1) for a number B, or the levels given, checked."""
+    if np.ndim(quantiles) == 0:
+        count = _guard.count("quantiles", quantiles)
+        return np.arange(1, count + 1) / (count + 1)
+    given = np.asarray(_guard.numbers("quantiles", quantiles, ndim=1), dtype=float)
+    if not ((given > 0) & (given < 1)).all():
+        raise ValueError(f"quantiles holds {given[(given <= 0) | (given >= 1)][0]:g}; give levels strictly between 0 and 1")
+    return given
+
+
+def sorted_quantiles(draws, q) -> np.ndarray:
+    """Quantiles over the last axis by linear interpolation; sorting once serves all levels."""
+    rows = draws.reshape(-1, draws.shape[-1])
+    place = q * (rows.shape[1] - 1)
+    low = np.floor(place).astype(int)
+    share, high = place - low, np.minimum(low + 1, rows.shape[1] - 1)
+    out = np.empty((len(rows), len(q)), rows.dtype if rows.dtype.kind == "f" else float)
+    step = max(1, BLOCK // rows.shape[1])
+    for i in range(0, len(rows), step):
+        block = np.sort(rows[i : i + step], axis=-1)
+        out[i : i + step] = block[:, low] + share * (block[:, high] - block[:, low])
+    return out.reshape(*draws.shape[:-1], len(q))
+
+
+def _of_callable(summary: Callable, draws):
+    given = np.asarray(_guard.numbers("quantiles(draws)", summary(draws)))
+    points = draws.shape[:-1]
+    if given.shape == points:
+        return given[..., None]
+    if given.shape[:-1] != points:
+        raise ValueError(f"quantiles returned shape {given.shape} for {points} points; give {points} or {points} and a last axis")
+    return given
+
+
+def _columns(covariates, points):
+    x = np.asarray(_guard.numbers("covariates", covariates))
+    x = x[..., None] if x.shape == points else x
+    if x.shape[:-1] != points:
+        raise ValueError(f"covariates has shape {x.shape}; give {points}, or {points} and a last axis of covariates")
+    return x

@@ -1,0 +1,191 @@
+"""Densities by quadrature, samples by Kolmogorov and Smirnov, moments by quadrature, tables against what they stand for."""
+
+from functools import partial
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from course_pkg import families as f
+from course_pkg import lambertw as lw
+
+BASES = {
+    "normal": (f.normal(), stats.norm(), lw.normal_mgf),
+    "laplace": (f.laplace(), stats.laplace(), lw.laplace_mgf),
+    "logistic": (f.logistic(), stats.logistic(), lw.logistic_mgf),
+    "student": (f.student_t(3.0), stats.t(3.0), None),
+}
+SKEWS = (-0.5, -0.2, 0.0, 0.1, 0.5)
+MU, SIGMA = 0.7, 1.6
+
+
+@pytest.fixture(autouse=True)
+def _double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+def integral(density, places):
+    return sum(integrate.quad(density, a, b, limit=300)[0] for a, b in pairwise(places))
+
+
+@pytest.mark.parametrize("gamma", SKEWS)
+@pytest.mark.parametrize("name", BASES)
+def test_safe_density_integrates_to_one(name, gamma):
+    base = BASES[name][0]
+    density = jax.jit(lambda y: jnp.exp(lw.log_density(y, MU, SIGMA, gamma, base)))
+    # exp(gamma z) has very long tails: integrate over t with y = mu + sinh(t)
+    whole = integral(lambda t: float(density(MU + np.sinh(t))) * np.cosh(t), [-40, -3, -1, 0, 1, 3, 40])
+    assert whole == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize("gamma", SKEWS)
+@pytest.mark.parametrize("name", BASES)
+def test_two_branches_integrate_to_one_and_one_branch_does_not(name, gamma):
+    base, theirs, _ = BASES[name]
+    density = jax.jit(lambda y: jnp.exp(lw.log_density_two_branches(y, 0.0, SIGMA, gamma, base)))
+    if gamma == 0:
+        assert float(density(1.0)) == pytest.approx(theirs.pdf(1.0 / SIGMA) / SIGMA, rel=1e-6)
+        return
+    (edge,) = (end for end in lw.support(0.0, SIGMA, gamma) if np.isfinite(end))
+    away = np.sign(gamma)
+    assert float(density(edge * (1 + 1e-6))) == 0
+    # y = edge exp(-t^2) takes the infinite value at the edge away, and looks close at 0, where the second origin runs off to infinity
+    near = integral(lambda t: float(density(edge * np.exp(-t * t))) * 2 * t * abs(edge) * np.exp(-t * t), [0, 0.3, 1, 3, 26])
+    far = integral(lambda t: float(density(away * np.sinh(t))) * np.cosh(t), [0, 1, 3, 40])
+    assert near + far == pytest.approx(1, abs=1e-5)
+    first = jax.jit(lambda t: jnp.exp(base.log_prob(lw.lambertw(t * gamma) / gamma)) / (t * gamma + jnp.exp(lw.lambertw(t * gamma))))
+    plain_edge = -1 / (gamma * np.e)
+    one = integral(lambda t: float(first(plain_edge + away * t * t)) * 2 * t, [1e-9, 0.3, abs(plain_edge) ** 0.5])
+    one += integral(lambda t: float(first(away * np.sinh(t))) * np.cosh(t), [0, 1, 3, 40])
+    assert one == pytest.approx(theirs.cdf(1 / abs(gamma)), abs=1e-5)  # erratum T38
+
+
+def test_the_two_densities_agree_where_the_map_is_not_straight_and_few_turn_back():
+    y = jnp.linspace(0.8, 12.0, 40)
+    assert np.allclose(lw.log_density(y, MU, SIGMA, 0.2), lw.log_density_two_branches(y, MU, SIGMA, 0.2), rtol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", SKEWS)
+@pytest.mark.parametrize("name", BASES)
+def test_samples_follow_the_density(name, gamma):
+    base, theirs, _ = BASES[name]
+    family = f.compose(f.location_scale(base), lw.fixed_skew(gamma))
+    lam = (f.Diagonal(jnp.array([MU]), jnp.array([np.log(SIGMA)])), ())
+    draws = np.asarray(f.sample(jax.random.key(5), family, lam, 5000))[:, 0]
+    # twenty tests at this level: one false alarm in 10^4 runs
+    assert stats.kstest(draws, lambda y: theirs.cdf(np.asarray(lw.g_e_inverse((y - MU) / SIGMA, gamma)))).pvalue > 5e-6
+    place = jnp.asarray(draws[:9])
+    assert np.allclose(jax.vmap(lambda y: f.log_prob(family, lam, y[None]))(place), lw.log_density(place, MU, SIGMA, gamma, base))
+
+
+@pytest.mark.parametrize("density", [lw.log_density, lw.log_density_two_branches])
+def test_gradients_by_differences(density):
+    for name in BASES:
+        base = BASES[name][0]
+        for gamma in (-0.4, -1e-4, 0.0, 1e-10, 0.3):
+            for y in (-0.3, 0.69, 1.5, 4.0):
+                at = np.array([y, MU, SIGMA, gamma])
+                if not np.isfinite(density(*at, base)):
+                    continue
+                slope = np.array(jax.grad(density, (0, 1, 2, 3))(*at, base))
+                h = 1e-6 * np.eye(4)
+                differences = [(density(*(at + d), base) - density(*(at - d), base)) / 2e-6 for d in h]
+                assert np.allclose(slope, differences, rtol=1e-4, atol=1e-4), (name, gamma, y)
+
+
+def test_derivative_at_no_skew_is_the_series():
+    """Erratum T41: the sum of u^3 - 2u, where an else-branch would say 0."""
+    u = jax.random.gamma(jax.random.key(0), 2.0, (500,)) - 2
+    slope = jax.grad(lambda gamma: lw.log_density(u, 0.0, 1.0, gamma).sum())(0.0)
+    assert float(slope) == pytest.approx(float((u**3 - 2 * u).sum()), rel=1e-10)
+
+
+@pytest.mark.parametrize("name", ["normal", "laplace", "logistic"])
+def test_moments_by_quadrature(name):
+    _, theirs, mgf = BASES[name]
+    for gamma in (-0.2, 0.0, 0.05, 0.2):
+        moment = lambda z, k, gamma=gamma: theirs.pdf(z) * (z * np.exp(gamma * z)) ** k
+        raw = [integral(partial(moment, k=k), [-200, -5, 0, 5, 200]) for k in range(1, 5)]
+        mean, variance = raw[0], raw[1] - raw[0] ** 2
+        third = raw[2] - 3 * raw[0] * raw[1] + 2 * raw[0] ** 3
+        fourth = raw[3] - 4 * raw[0] * raw[2] + 6 * raw[0] ** 2 * raw[1] - 3 * raw[0] ** 4
+        wanted = [MU + SIGMA * mean, SIGMA**2 * variance, third / variance**1.5, fourth / variance**2 - 3]
+        assert np.allclose(lw.moments(MU, SIGMA, gamma, mgf), wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_moments_of_the_normal_in_closed_form_and_where_there_are_none():
+    g = 0.2
+    found = lw.moments(0.0, 1.0, g)
+    assert float(found.mean) == pytest.approx(g * np.exp(g**2 / 2))  # erratum T36
+    assert float(found.variance) == pytest.approx(np.exp(2 * g**2) * (1 + 4 * g**2) - g**2 * np.exp(g**2))
+    assert np.isfinite(lw.moments(0.0, 1.0, 0.4, lw.laplace_mgf)[1]) == np.True_
+    assert np.isnan(lw.moments(0.0, 1.0, 0.4, lw.laplace_mgf)[2])
+
+
+def test_support():
+    assert lw.support(1.0, 2.0, 0.5) == pytest.approx((1 - 4 / np.e, np.inf))
+    assert lw.support(1.0, 2.0, -0.5) == pytest.approx((-np.inf, 1 + 4 / np.e))
+    assert lw.support(1.0, 2.0, 0.0) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize(("kind", "power", "constant"), [("linear", 2, 1 / 8), ("cubic", 4, 1 / 384)])
+def test_table_errs_as_theory_says(kind, power, constant):
+    table = lw.tabulated(jnp.exp, -1.0, 2.0, 10, kind=kind)
+    bound = constant * 0.1**power * np.exp(2.0)
+    assert 0.8 * bound < table.error <= bound * 1.001
+    x = jax.random.uniform(jax.random.key(0), (1000,), minval=-1.0, maxval=2.0)
+    assert float(jnp.abs(jax.jit(table)(x) - jnp.exp(x)).max()) <= table.error * 1.01
+    slope = jax.vmap(jax.grad(table))(x)
+    assert np.allclose(slope, jnp.exp(x), rtol=0.06 if kind == "linear" else 1e-3)
+
+
+def test_table_goes_on_straight_and_does_not_wrap():
+    """Erratum T40: an index below 0 must not count from the end."""
+    for kind in ("linear", "cubic"):
+        table = lw.tabulated(lw.lambertw, -0.3, 5.0, 100, kind=kind)
+        w = lw.lambertw(jnp.array([-0.3, 5.0]))
+        assert np.allclose(table(jnp.array([-0.3, 5.0])), w)
+        below, above = table(jnp.array([-0.32, 5.2]))
+        assert w[0] - 0.1 < below < w[0]
+        assert w[1] < above < w[1] + 0.1
+        assert np.isfinite(table(jnp.array([-1e6, 1e6]))).all()
+    table = lw.tabulated(lw.lambertw, -0.3, 5.0, 100)
+    slope = jax.grad(lw.lambertw)
+    assert float(table(6.0)) == pytest.approx(float(w[1] + slope(5.0)))
+    assert float(jax.grad(table)(-0.5)) == pytest.approx(float(slope(-0.3)))
+    assert float(jax.jit(lambda t, x: t(x))(table, 1.0)) == pytest.approx(float(lw.lambertw(1.0)), abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "digits"), [("linear", 2e-6), ("cubic", 1e-11)])
+def test_density_takes_a_table(kind, digits):
+    table = lw.tabulated(lw.lambertw, lw.D, 5.0, 1000, kind=kind)
+    y = jnp.linspace(-4.0, 9.0, 200)
+    at = (MU, SIGMA, 0.3)
+    assert np.allclose(lw.log_density(y, *at, w=table), lw.log_density(y, *at), atol=20 * digits)
+    slope = lambda **w: jax.jacobian(lambda t: lw.log_density(y, *t, **w))(jnp.array(at))
+    assert np.allclose(slope(w=table), slope(), atol=100 * digits)
+
+
+BAD = [
+    (lambda: lw.log_density(0.0, 0.0, 0.0, 0.1), "sigma holds 0"),
+    (lambda: lw.log_density(np.nan, 0.0, 1.0, 0.1), "y holds nan"),
+    (lambda: lw.log_density_two_branches(0.0, 0.0, -1.0, 0.1), "sigma holds -1"),
+    (lambda: lw.moments(0.0, 1.0, np.inf), "gamma holds inf"),
+    (lambda: lw.moments(0.0, -2.0, 0.1), "sigma holds -2"),
+    (lambda: lw.support(0.0, 0.0, 0.1), "sigma is 0"),
+    (lambda: lw.tabulated(jnp.exp, 1.0, 1.0, 10), "lo is 1 and hi is 1"),
+    (lambda: lw.tabulated(jnp.exp, 0.0, 1.0, 0), "resolution is 0"),
+    (lambda: lw.tabulated(jnp.exp, 0.0, 1.0, 10, kind="quintic"), "kind is 'quintic'"),
+    (lambda: lw.tabulated(lw.lambertw, -0.5, 1.0, 10), "fn is not finite at -0.5"),
+    (lambda: lw.tabulated(jnp.sqrt, 0.0, 1.0, 10), "the slope of fn is not finite at 0"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

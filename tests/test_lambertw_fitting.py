@@ -1,0 +1,288 @@
+"""Fits: what was put in comes out, by likelihood, by moments and by Bayes, for several bases; the same in NumPyro and PyMC."""
+
+import subprocess
+import sys
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import optax
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from numpyro.distributions import constraints
+from numpyro.infer import MCMC, NUTS
+from scipy import optimize, stats
+
+from course_pkg import families as f
+from course_pkg import gradients
+from course_pkg import lambertw as lw
+from course_pkg.fit import fit
+from course_pkg.lambertw.numpyro_dist import LambertW, SkewTransform
+from course_pkg.lambertw.pymc_dist import LambertW as PyMCLambertW
+from course_pkg.lambertw.pymc_dist import LambertW_dist
+
+MU, SIGMA = 3.0, 2.0
+RNG = np.random.default_rng(0)
+BASES = {
+    "normal": (f.normal(), stats.norm(), dist.Normal(), pm.Normal.dist),
+    "laplace": (f.laplace(), stats.laplace(), dist.Laplace(), partial(pm.Laplace.dist, mu=0, b=1)),
+    "student": (f.student_t(4.0), stats.t(4.0), dist.StudentT(4.0), partial(pm.StudentT.dist, nu=4)),
+}
+
+
+@pytest.fixture(autouse=True)
+def _other_people_s_programs_may_broadcast():
+    with jax.numpy_rank_promotion("allow"):
+        yield
+
+
+def skewed(name, gamma, n=1500):
+    return MU + SIGMA * np.asarray(lw.g_e(BASES[name][1].rvs(n, random_state=7), gamma), dtype=float)
+
+
+@pytest.mark.parametrize("gamma", [-0.3, 0.0, 0.2])
+@pytest.mark.parametrize("name", BASES)
+def test_maximum_likelihood_finds_what_was_put_in(name, gamma):
+    found = lw.fit_mle(skewed(name, gamma), BASES[name][0])
+    assert found.converged
+    # 27 numbers: one beyond 4.8 standard errors in about 2 * 10^4 runs
+    z = (np.array(found[:3]) - [MU, SIGMA, gamma]) / found.standard_error
+    assert np.abs(z).max() < 4.8
+
+
+def test_maximum_likelihood_is_a_maximum():
+    """Against an optimiser without derivatives, from elsewhere."""
+    y = skewed("normal", 0.3, 300)
+    with jax.enable_x64(True):
+        cost = jax.jit(lambda t: -lw.log_density(jnp.asarray(y), t[0], jnp.exp(t[1]), t[2]).sum())
+        start, often = [np.mean(y), np.log(np.std(y)), 0.05], {"maxiter": 4000, "fatol": 1e-9}
+        other = optimize.minimize(cost, start, method="Nelder-Mead", options=often)
+    found = lw.fit_mle(y)
+    assert found.log_likelihood >= -other.fun - 1e-4
+    assert found.gamma == pytest.approx(other.x[2], abs=2e-3)
+
+
+@pytest.mark.parametrize("gamma", [-0.3, 0.0, 0.2])
+@pytest.mark.parametrize("name", ["normal", "laplace"])
+def test_moments_leave_no_skewness(name, gamma):
+    y = skewed(name, gamma)
+    found = lw.fit_igmm(y, BASES[name][0])
+    assert found.converged
+    with jax.enable_x64(True):
+        z = np.asarray(lw.g_e_inverse((y - found.mu) / found.sigma, found.gamma))
+    assert [z.mean(), z.std(), stats.skew(z)] == pytest.approx([0, BASES[name][1].std(), 0], abs=1e-6)
+    # the skewness of n draws scatters by about sqrt(6 / n) for the normal, sixfold of it in gamma; the Laplace's is some four times wider
+    assert found.gamma == pytest.approx(gamma, abs=5 * np.sqrt(6 / 1500) / 6 * (1 if name == "normal" else 4))
+
+
+def test_both_fits_move_with_the_data():
+    y = skewed("normal", 0.25, 400)
+    for road in (lw.fit_mle, lw.fit_igmm):
+        one, other = road(y), road(10 * y - 4)
+        assert other.mu == pytest.approx(10 * one.mu - 4, rel=1e-4)
+        assert other.sigma == pytest.approx(10 * one.sigma, rel=1e-4)
+        assert other.gamma == pytest.approx(one.gamma, abs=1e-5)
+        assert other.log_likelihood == pytest.approx(one.log_likelihood - 400 * np.log(10), abs=1e-3)
+        mirrored = road(-y)
+        assert mirrored.gamma == pytest.approx(-one.gamma, abs=1e-5)
+
+
+def test_standard_errors_know_the_kink():
+    """The spread of the estimate over 60 samples, where a fifth of a per cent of the data lie beyond the knee."""
+    fits = [lw.fit_mle(MU + SIGMA * np.asarray(lw.g_e(RNG.normal(size=300), 0.25))) for _ in range(60)]
+    spread = np.std([one[:3] for one in fits], axis=0)
+    said = np.mean([one.standard_error for one in fits], axis=0)
+    # a standard deviation from 60 has a relative error of 9 per cent: four of them
+    assert np.allclose(spread / said, 1, atol=0.37)
+
+
+def posterior_by_quadrature(y, gamma_max):
+    """Mean and standard deviation of gamma, on a grid of all three parameters."""
+    found = lw.fit_mle(y)
+    e = found.standard_error
+    centres = ((found.mu, e[0]), (np.log(found.sigma), e[1] / found.sigma), (found.gamma, e[2]))
+    axes = [np.linspace(centre - 5 * width, centre + 5 * width, 61) for centre, width in centres]
+    axes[2] = axes[2][np.abs(axes[2]) < gamma_max]
+    model = lw.skewed_sample(gamma_max=gamma_max)
+    theta = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)
+    theta[:, 2] = np.arctanh(theta[:, 2] / gamma_max)
+    with jax.enable_x64(True):
+        density = jax.jit(jax.vmap(lambda t: model.log_prior(t) + model.log_likelihood(t, jnp.asarray(y))))
+        log_p = np.asarray(density(jnp.asarray(theta)))
+    gamma = gamma_max * np.tanh(theta[:, 2])
+    weight = np.exp(log_p - log_p.max()) / (1 - (gamma / gamma_max) ** 2)  # d gamma_hat / d gamma
+    weight /= weight.sum()
+    mean = weight @ gamma
+    return mean, np.sqrt(weight @ (gamma - mean) ** 2)
+
+
+@pytest.fixture(scope="module")
+def small():
+    y = skewed("normal", 0.2, 120)
+    with jax.numpy_rank_promotion("allow"):
+        return y, posterior_by_quadrature(y, 0.5)
+
+
+def test_model_by_variational_inference(small):
+    y, (mean, sd) = small
+    family, model = f.full_rank_normal(), lw.skewed_sample()
+    # close to the data and narrow: from far and wide, the climb takes ten times as many steps
+    start = family.init(3)._replace(mu=jnp.array([y.mean(), np.log(y.std()), 0.0], jnp.float32), log_diagonal=jnp.full(3, -2.0))
+    run = fit(
+        jax.random.key(0),
+        gradients.reparameterized(model, family, 10),
+        optax.adam(0.02),
+        start,
+        jnp.asarray(y, jnp.float32),
+        4000,
+        average=0.25,
+        progress=False,
+    )
+    draws = f.sample(jax.random.key(1), family, run.average, 5000)
+    gamma = np.asarray(0.5 * jnp.tanh(draws[:, 2]))
+    assert gamma.mean() == pytest.approx(mean, abs=0.3 * sd)
+    assert gamma.std() == pytest.approx(sd, rel=0.3)
+    values = jax.vmap(lambda key: model.predict(key, run.average.mu, None))(jax.random.split(jax.random.key(2), 4000))
+    assert abs(float(values.mean()) - y.mean()) < 5 * y.std() * np.sqrt(1 / 4000 + 1 / 120)
+    assert model.predict(jax.random.key(2), run.average.mu, jnp.zeros((4, 2))).shape == (4,)
+
+
+def test_nuts_in_numpyro(small):
+    y, (mean, sd) = small
+
+    def program(y):
+        mu = numpyro.sample("mu", dist.Normal(0, 10))
+        sigma = numpyro.sample("sigma", dist.HalfNormal(10.0))
+        gamma = numpyro.sample("gamma", dist.Uniform(-0.5, 0.5))
+        with numpyro.plate("rows", len(y)):
+            numpyro.sample("y", LambertW(mu, sigma, gamma), obs=y)
+
+    run = MCMC(NUTS(program), num_warmup=500, num_samples=1500, progress_bar=False)
+    run.run(jax.random.key(0), jnp.asarray(y))
+    gamma = np.asarray(run.get_samples()["gamma"])
+    assert abs(gamma.mean() - mean) < 0.3 * sd
+    assert gamma.std() == pytest.approx(sd, rel=0.25)
+
+
+def test_nuts_in_pymc(small):
+    y, (mean, sd) = small
+    with pm.Model():
+        mu, sigma, gamma = pm.Normal("mu", 0, 10), pm.HalfNormal("sigma", 10.0), pm.Uniform("gamma", -0.5, 0.5)
+        PyMCLambertW("y", mu, sigma, gamma, observed=y)
+        posterior = pm.sample(800, tune=500, chains=2, cores=1, nuts_sampler="nutpie", progressbar=False, random_seed=1).posterior
+    found = posterior["gamma"].values
+    assert abs(found.mean() - mean) < 0.3 * sd
+    assert found.std() == pytest.approx(sd, rel=0.25)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_densities_and_gradients_are_the_same_in_three_languages(name):
+    base, _, numpyro_base, pymc_base = BASES[name]
+    y = np.linspace(-6, 12, 61)
+    v, m, s, g = pt.vector("v"), pt.scalar("m"), pt.scalar("s"), pt.scalar("g")
+    log_p = pm.logp(LambertW_dist(m, s, g, base=pymc_base, shape=61), v)
+    function = pytensor.function([v, m, s, g], [log_p, *pytensor.grad(log_p.sum(), [m, s, g])])
+    with jax.enable_x64(True):
+        for gamma in (-0.5, -1e-8, 0.0, 0.3, 2.0):
+            parameters = (0.5, 1.5, gamma)
+            ours = lw.log_density(jnp.asarray(y), *parameters, base)
+            theirs = LambertW(*parameters, base=numpyro_base).log_prob(jnp.asarray(y))
+            value, *slopes = function(y, *parameters)
+            assert np.allclose(theirs, ours, rtol=1e-6, atol=1e-7)
+            assert np.allclose(value, ours, rtol=1e-6, atol=1e-7)
+            wanted = jax.grad(lambda p: lw.log_density(jnp.asarray(y), *p, base).sum())(jnp.array(parameters))
+            assert np.allclose(slopes, wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_second_derivatives_in_pymc():
+    """What find_MAP and a Laplace approximation ask for."""
+    g, y = pt.scalar("g"), np.linspace(-2.0, 3.0, 31)
+    log_p = pm.logp(LambertW_dist(0.1, 1.0, g, shape=31), y).sum()
+    second = pytensor.function([g], pytensor.grad(pytensor.grad(log_p, g), g))
+    with jax.enable_x64(True):
+        ours = jax.grad(jax.grad(lambda gamma: lw.log_density(jnp.asarray(y), 0.1, 1.0, gamma).sum()))
+        for gamma in (-0.2, 0.0, 0.3):
+            assert float(second(gamma)) == pytest.approx(float(ours(gamma)), rel=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["JAX", "NUMBA"])
+def test_pymc_density_compiles_for_other_backends(mode):
+    g, y = pt.scalar("g"), np.linspace(-4.0, 5.0, 31)
+    log_p = pm.logp(LambertW_dist(0.1, 1.0, g, shape=31), y).sum()
+    graph = [log_p, pytensor.grad(log_p, g)]
+    before = jax.config.jax_enable_x64
+    try:
+        assert np.allclose(pytensor.function([g], graph, mode=mode)(0.2), pytensor.function([g], graph)(0.2), rtol=1e-5)
+    finally:
+        jax.config.update("jax_enable_x64", before)  # PyTensor turns it on for the whole process
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_draws_of_both_languages(name):
+    _, theirs, numpyro_base, pymc_base = BASES[name]
+    cdf = lambda y: theirs.cdf(np.asarray(lw.g_e_inverse((y - MU) / SIGMA, 0.3)))
+    there = LambertW(MU, SIGMA, 0.3, base=numpyro_base)
+    # six tests at this level: one false alarm in 10^4 runs
+    assert stats.kstest(np.asarray(there.sample(jax.random.key(0), (4000,))), cdf).pvalue > 1.6e-5
+    draws = pm.draw(LambertW_dist(MU, SIGMA, 0.3, base=pymc_base), 4000, random_seed=3)
+    assert stats.kstest(draws, cdf).pvalue > 1.6e-5
+
+
+def test_numpyro_distribution_behaves():
+    y = LambertW(jnp.zeros(3), 1.0, jnp.array([[-0.2], [0.3]]))
+    assert y.batch_shape == (2, 3)
+    assert y.sample(jax.random.key(0), (5,)).shape == (5, 2, 3)
+    assert y.support is constraints.real
+    scalar = LambertW(MU, SIGMA, 0.3)
+    q = jnp.array([0.1, 0.5, 0.9])
+    assert np.allclose(scalar.cdf(scalar.icdf(q)), q, atol=1e-5)
+    shift = jax.grad(lambda g: LambertW(0.0, 1.0, g).rsample(jax.random.key(0)))(0.0)
+    assert float(shift) == pytest.approx(float(dist.Normal().sample(jax.random.key(0))) ** 2, rel=1e-5)
+    copied = jax.tree.map(lambda a: a, scalar)
+    assert float(copied.log_prob(2.0)) == float(scalar.log_prob(2.0))
+    assert jax.jit(lambda d: d.log_prob(2.0))(scalar) == pytest.approx(float(scalar.log_prob(2.0)))
+    assert SkewTransform(0.2) == SkewTransform(0.2)
+    assert SkewTransform(0.2) != SkewTransform(0.3)
+    assert SkewTransform(0.2) != SkewTransform(0.2, d=-0.2)
+
+
+def test_pymc_variable_in_a_model_takes_shapes_and_draws():
+    with pm.Model(coords={"row": [1, 2, 3]}) as model:
+        gamma = pm.Uniform("gamma", -0.5, 0.5)
+        PyMCLambertW("free", 0.0, 1.0, gamma)
+        PyMCLambertW("y", [0.0, 1.0, 2.0], 1.0, gamma, dims="row", observed=[0.0, 1.0, 2.0])
+        drawn = pm.sample_prior_predictive(7, random_seed=1)
+    assert drawn.prior_predictive["y"].shape == (1, 7, 3)
+    assert np.isfinite(model.compile_logp()(model.initial_point()))
+
+
+def test_the_package_needs_neither_language():
+    code = "import sys; from course_pkg import lambertw; print('pymc' in sys.modules or 'numpyro' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+BAD = [
+    (lambda: lw.fit_mle([1.0, 2.0, 3.0]), "y has 3 values"),
+    (lambda: lw.fit_mle(np.ones(9)), "y holds nothing but 1"),
+    (lambda: lw.fit_igmm(np.ones((3, 3))), "y has shape"),
+    (lambda: lw.fit_igmm([1.0, 2.0, np.nan, 3.0]), "y holds nan"),
+    (lambda: lw.fit_igmm([1.0, 2.0, 3.0, 5.0], f.student_t(2.0)), "base has no variance"),
+    (lambda: lw.fit_igmm([1.0, 2.0, 3.0, 5.0], steps=0), "steps is 0"),
+    (lambda: lw.skewed_sample(prior_sd=0.0), "prior_sd is 0"),
+    (lambda: lw.skewed_sample(gamma_max=-1.0), "gamma_max is -1"),
+    (lambda: LambertW(0.0, 0.0, 0.1), "scale holds 0"),
+    (lambda: LambertW(0.0, 1.0, np.nan), "skew holds nan"),
+    (lambda: LambertW(0.0, 1.0, 0.1, base=dist.Normal(jnp.zeros(2))), "base has shape"),
+    (lambda: LambertW_dist(d=-1.0), "d is -1"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

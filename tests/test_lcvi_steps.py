@@ -1,0 +1,323 @@
+"""The calibrated bound and its gradients; the pipeline; what it refuses."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from jax.flatten_util import ravel_pytree
+from scipy import integrate, stats
+
+from course_pkg import data, decisions, families, gradients, models
+from course_pkg.fit import NotFiniteError, fit
+from course_pkg.lcvi import factors, gain, networks, outcomes, pipeline, published, steps, utilities
+from course_pkg.lcvi.steps import Pair
+
+KEY = jax.random.key(0)
+SCHOOLS = data.eight_schools()
+MODEL, FAMILY = models.eight_schools(), families.mean_field_normal()
+LAM = families.Diagonal(jnp.linspace(-1.0, 2.0, 10), jnp.linspace(-0.5, 0.5, 10))
+TILTED = utilities.linearised(decisions.tilted(0.2), 7.0)
+X = jax.random.normal(jax.random.key(1), (60, 2))
+ROWS = models.Rows(X, X @ jnp.array([1.0, -2.0]) + jax.random.normal(jax.random.key(2), (60,)))
+LINEAR = models.linear_regression(2, 1.0, 3.0)
+QUICK = {"steps_at_most": 300, "rate": 0.05, "progress": False, "tolerance": None}
+
+
+def gradients_of(estimator, pair, rows, repeats, key=KEY):
+    """Repeated gradients as rows of a table."""
+
+    def one(k):
+        return ravel_pytree(gradients.once(estimator, k, pair, rows).gradient)[0]
+
+    return np.asarray(jax.jit(jax.vmap(one))(jax.random.split(key, repeats)), dtype=float)
+
+
+def agree(first, second, false_alarms=1e-4):
+    """The means of two tables of gradients, coordinate by coordinate, at one rate of false alarms for all of them."""
+    error = np.sqrt(first.var(0) / len(first) + second.var(0) / len(second)) + 1e-5 * (1 + np.abs(first.mean(0)))
+    z = np.abs(first.mean(0) - second.mean(0)) / error
+    assert z.max() < stats.norm.isf(false_alarms / 2 / first.shape[1]), z.round(2)
+
+
+def calibrated(term, **options):
+    return steps.calibrated(MODEL, FAMILY, term, samples=4, **options)
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_every_road_has_the_same_gradient_in_expectation(even):
+    pair = Pair(LAM, jnp.linspace(-5.0, 5.0, 8))
+    closed = outcomes.normal_outcome(MODEL.predict.moments, TILTED)
+    drawn = outcomes.drawn_outcome(MODEL, TILTED, 4, even=even)
+    agree(*(gradients_of(calibrated(term), pair, SCHOOLS, 3000) for term in (closed, drawn)))
+
+
+def test_part_of_the_draws_serves_the_utility_without_bias():
+    pair = Pair(LAM, jnp.zeros(8))
+    term = outcomes.normal_outcome(MODEL.predict.moments, TILTED)
+    agree(*(gradients_of(calibrated(term, utility_samples=n), pair, SCHOOLS, 3000) for n in (1, 8)))
+
+
+def test_minibatches_scale_likelihood_and_utility_and_not_the_prior():
+    pair = Pair(FAMILY.init(2), jnp.linspace(-1.0, 1.0, 60))
+    term = outcomes.normal_outcome(LINEAR.predict.moments, utilities.exponential(decisions.squared(), 2.0))
+    whole = steps.calibrated(LINEAR, FAMILY, term, samples=4)
+    agree(*(gradients_of(e, pair, ROWS, 4000) for e in (whole, gradients.minibatch(whole, 10))))
+
+
+def test_even_draws_are_less_biased_than_more_independent_ones():
+    """Not linear, so biased: the slope in h of a naive term with 30 outcomes errs more than with 8 even ones."""
+    u = utilities.exponential(decisions.tilted(0.2), 2.0)
+    pair = Pair(LAM, LAM.mu[2:] - 6.0)
+    h_slope = lambda term, repeats: gradients_of(calibrated(term), pair, SCHOOLS, repeats)[:, -8:]
+    exact = h_slope(outcomes.normal_outcome(MODEL.predict.moments, u), 4000)
+    naive = h_slope(outcomes.drawn_outcome(MODEL, u, 8, even=False), 4000)
+    even = h_slope(outcomes.drawn_outcome(MODEL, u, 8), 4000)
+    bias = [np.abs(table.mean(0) - exact.mean(0)).mean() for table in (naive, even)]
+    assert bias[1] < 0.5 * bias[0]
+
+
+def small_table():
+    keys = jax.random.split(KEY, 3)
+    return models.TableRows(jnp.arange(6), 2 * jax.random.normal(keys[0], (6, 5)), jax.random.bernoulli(keys[1], 0.6, (6, 5)))
+
+
+@pytest.mark.parametrize(
+    "u", [utilities.exponential(decisions.squared(), 2.0), utilities.linearised(decisions.tilted(0.8), 1.0)], ids=["squared", "tilted"]
+)
+@pytest.mark.parametrize("draws", [None, 1])
+def test_the_fast_factorisation_has_the_general_gradient(u, draws):
+    if draws == 1 and not u.linear:
+        u = utilities.linearised(decisions.squared(), 2.0)  # one outcome estimates this
+    table = small_table()
+    start = factors.random_start(jax.random.key(3), 6, 5, 2)
+    model = models.matrix_factorization(6, 5, 2, row_sd=10.0, column_sd=10.0)
+    lam = published.Soft(
+        *(jnp.concatenate([a.ravel(), b.ravel()]) for a, b in ((start.lam[0], start.lam[2]), (start.lam[1], start.lam[3])))
+    )
+    term = outcomes.normal_outcome(model.predict.moments, u)
+    general = steps.calibrated(model, published.softplus_normal(), term, samples=4, mask=lambda rows: rows.seen)
+    first = gradients_of(general, Pair(lam, start.h), table, 4000)
+    fast = factors.factor_estimator(u, batch=2, samples=4, draws=draws)
+    second = gradients_of(fast, start, table, 4000)
+    rows, columns = 12, 10  # order of the parameters: row and column locations, row and column scales
+    edges = np.cumsum([0, rows, rows, columns, columns])
+    parts = [second[:, i:j] for i, j in itertools.pairwise(edges)]
+    agree(first, np.concatenate([parts[0], parts[2], parts[1], parts[3], second[:, edges[-1] :]], axis=1))
+
+
+def test_a_pass_sees_every_row_once_and_a_short_last_minibatch_counts_for_what_it_holds():
+    order = factors.Order(jnp.array(0), jnp.arange(8), KEY)
+    seen = []
+    for _ in range(4):
+        index, real, order = factors._next_rows(order, 7, 2)
+        seen += np.asarray(index)[np.asarray(real)].tolist()
+    assert sorted(seen) == list(range(7))
+    again, _, _ = factors._next_rows(order, 7, 2)
+    assert seen[:2] != again.tolist()
+
+
+# the bound (T43, P01), by quadrature on one unknown
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.01])
+def test_what_is_bounded_by_what(unit):
+    y, noise = 0.7 * unit, 0.5 * unit
+    prior = stats.norm(0.0, unit)
+    joint = lambda t: prior.pdf(t) * stats.norm.pdf(y, t, noise)
+    gain_of = lambda t: np.exp(-(((t - 0.5 * unit) / unit) ** 2))
+    ends = (-12 * unit, 12 * unit)
+    integral = lambda f: integrate.quad(f, *ends, points=[0.0, y], limit=400)[0]
+    evidence = integral(joint)
+    log_gain = np.log(integral(lambda t: joint(t) * gain_of(t)) / evidence)
+    q = stats.norm(0.4 * unit, 0.3 * unit)
+    elbo = integral(lambda t: q.pdf(t) * (prior.logpdf(t) + stats.norm.logpdf(y, t, noise) - q.logpdf(t)) if q.pdf(t) > 0 else 0.0)
+    term = integral(lambda t: q.pdf(t) * np.log(gain_of(t)))
+    assert elbo + term <= log_gain + np.log(evidence)
+    assert (elbo + term <= log_gain) == (unit == 1.0)  # as printed, it fails in small units
+
+
+# decisions
+
+
+def test_joint_and_em_arrive_at_the_bayes_decisions():
+    loss = decisions.squared()
+    u = utilities.linearised(loss, 50.0)
+    term = outcomes.normal_outcome(LINEAR.predict.moments, u)
+    exact = models.regression_posterior(ROWS, 1.0, 3.0)
+    rate = optax.adam(optax.cosine_decay_schedule(0.05, 3000))
+    joint = steps.calibrated(LINEAR, FAMILY, term, samples=4)
+    run = fit(KEY, joint, rate, Pair(FAMILY.init(2), jnp.zeros(60)), ROWS, 3000, progress=False)
+    assert np.allclose(run.lam.h, X @ run.lam.lam.mu, atol=0.05)
+    assert np.allclose(run.lam.lam.mu, exact.mean, atol=0.02)
+    em = steps.calibrated(LINEAR, FAMILY, term, samples=4, utility_samples=50, decide=steps.em(steps.bayes_rule(LINEAR, loss, 4), every=20))
+    other = fit(KEY, em, rate, Pair(FAMILY.init(2), ()), ROWS, 3000, progress=False)
+    assert np.allclose(other.lam.lam.mu, run.lam.lam.mu, atol=0.02)
+    assert np.allclose(other.state[1], run.lam.h, atol=0.5)  # the decisions of 200 draws
+
+
+def test_classes_are_enumerated_in_the_loop():
+    x = jnp.linspace(-2.0, 2.0, 30)[:, None]
+    model = models.logistic_regression(1, 1.0)
+    loss = decisions.cost_matrix([[0.0, 1.0], [5.0, 0.0]])
+    probabilities = lambda theta, x: jnp.stack([jax.nn.sigmoid(-x @ theta), jax.nn.sigmoid(x @ theta)], axis=-1)
+    term = outcomes.classes(probabilities, loss)
+    thetas = jnp.array([[1.0], [2.0], [0.5]])
+    value = term.value((), thetas, (), x)
+    u = 5.0 - np.array([[0.0, 1.0], [5.0, 0.0]])
+    expected = np.mean([np.log(np.asarray(probabilities(t, x)) @ u) for t in thetas], axis=0)
+    assert np.allclose(value, expected, rtol=1e-5)
+    y = (x[:, 0] > 0.3).astype(float)
+    rows = models.Rows(x, y)
+    run = fit(KEY, steps.calibrated(model, FAMILY, term), optax.adam(0.05), Pair(FAMILY.init(1), ()), rows, 300, progress=False)
+    assert np.isfinite(run.objective).all()
+    with pytest.raises(ValueError, match="M is 4, below the largest cost 5"):
+        outcomes.classes(probabilities, loss, 4.0)
+    with pytest.raises(ValueError, match="squared, which has no list of decisions"):
+        outcomes.classes(probabilities, decisions.squared())
+
+
+def test_decisions_about_parameters():
+    term = outcomes.estimand(lambda theta: theta[0], utilities.linearised(decisions.squared(), 1.0))
+    thetas = jnp.array([[1.0, 9.0], [3.0, 9.0]])
+    assert float(term.value((), thetas, jnp.array(2.0), None)) == -1.0
+
+
+def test_a_network_learns_the_decisions():
+    x = jnp.linspace(-2, 2, 400)[:, None]
+    predict = lambda key, x, n: jnp.sin(2 * x[None, :, 0]) + 0.3 * jax.random.normal(key, (n, x.shape[0]))
+    network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), steps=1500, batch=128)
+    exact = jnp.sin(2 * x[:, 0]) + 0.3 * stats.norm.ppf(0.2)
+    assert float(jnp.abs(networks.decide(network, x) - exact).mean()) < 0.03
+
+
+# what was gained
+
+
+def test_paired_reduction():
+    rng = np.random.default_rng(0)
+    before = rng.gamma(2.0, size=2000)
+    after = before * 0.9 + 0.05 * rng.gamma(2.0, size=2000)
+    result = gain.paired_reduction(KEY, before, after)
+    assert result.value == pytest.approx(1 - after.mean() / before.mean(), rel=1e-5)
+    ratio = after.mean() / before.mean()
+    delta = np.std(after - ratio * before, ddof=1) / np.sqrt(2000) / before.mean()
+    assert result.standard_error == pytest.approx(delta, rel=0.1)
+    assert result.low < result.value < result.high
+    grouped = gain.paired_reduction(KEY, before, after, groups=np.arange(2000))
+    assert grouped.standard_error == pytest.approx(result.standard_error, rel=0.1)
+    for bad, words in (
+        ((before, after[:-1]), "losses on the same points"),
+        ((before[:1], after[:1]), "1 point"),
+        ((-before, after), "baseline holds -"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            gain.paired_reduction(KEY, *bad)
+
+
+# the pipeline
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"method": "taylor", "transform": "exponential"}, {"method": "naive", "decide": "em"}],
+    ids=str,
+)
+def test_calibrate_lowers_its_own_risk(options):
+    result = pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.tilted(0.2), **{**QUICK, "steps_at_most": 800}, **options)
+    assert result.q_risk < result.plain_q_risk
+    assert result.decisions.shape == (8,)
+    assert result.train.baseline > 0
+    assert result.held_out is None
+
+
+def test_calibrate_with_minibatches_networks_and_held_out_rows():
+    train, test = (jax.tree.map(lambda a, part=part: a[part], ROWS) for part in (slice(0, 40), slice(40, 60)))
+    result = pipeline.calibrate(KEY, LINEAR, train, decisions.tilted(0.2), held_out=test, batch=10, decide="amortised", **QUICK)
+    assert result.held_out.low <= result.held_out.value <= result.held_out.high
+    assert result.decisions.shape == (40,)
+
+
+def test_calibrate_takes_a_numpyro_model():
+    import numpyro
+    from numpyro import distributions as dist
+
+    def program(x, y=None):
+        w = numpyro.sample("w", dist.Normal(0, 3).expand([2]).to_event(1))
+        with numpyro.plate("rows", x.shape[0]):
+            numpyro.sample("obs", dist.Normal(x @ w, 1.0), obs=y)
+
+    model, rows = models.from_numpyro(program, x=ROWS.x, y=ROWS.y)
+    result = pipeline.calibrate(KEY, model, rows, decisions.squared(), outcome="y", held_out=rows, **QUICK)
+    assert result.decisions.shape == (60,)
+    assert result.held_out.value == pytest.approx(result.train.value, abs=0.01)  # the same rows, other draws
+
+
+def test_calibrate_warns_when_it_hurts():
+    with pytest.warns(pipeline.CalibrationWarning, match="raised the held-out risk"):
+        pipeline.calibrate(KEY, LINEAR, ROWS, lambda y, h: (h - y) ** 2 + jnp.exp(h - 1), held_out=ROWS, M=0.05, **QUICK)  # far too small
+
+
+BAD = [
+    ({"M": -1.0}, "M is -1; give something above 0"),
+    ({"q": 1.0}, "q is 1; give a number strictly between 0 and 1"),
+    ({"draws": 0}, "draws is 0; give a whole number, 1 or more"),
+    ({"utility_samples": 0}, "utility_samples is 0"),
+    ({"transform": "square"}, "transform is 'square'; give one of linearised, exponential"),
+    ({"method": "magic"}, "method is 'magic'"),
+    ({"decide": "coin"}, "decide is 'coin'"),
+    ({"decide": "amortised"}, "covariates are no table"),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_options(options, words):
+    with pytest.raises(ValueError, match=words):
+        pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.squared(), **QUICK, **options)
+
+
+def test_utilities_and_losses_that_cannot_be_used():
+    quick = {**QUICK, "steps_at_most": 20}
+    with pytest.raises(ValueError, match=r"utility M - squared is negative on .* raise M"):
+        pipeline.calibrate(KEY, MODEL, SCHOOLS, utilities.from_loss(decisions.squared(), 1.0), **quick)
+    with pytest.raises(ValueError, match="loss is not finite on the predictions"):
+        pipeline.calibrate(
+            KEY,
+            MODEL,
+            SCHOOLS,
+            decisions.Loss("wall", lambda y, h: jnp.where(y > 0, jnp.inf, (h - y) ** 2), lambda d, w: d.mean(-1)),
+            **quick,
+        )
+    pools = models.pooled_testing()
+    with pytest.raises(ValueError, match="predict cannot be differentiated"):
+        pipeline.calibrate(KEY, pools, None, decisions.squared(), **quick)
+
+
+def test_the_last_good_state_is_kept():
+    """A utility whose logarithm runs into zero: the run stops there and hands back what it had."""
+    u = utilities.direct(lambda y, h: jnp.maximum(1.0 - jnp.abs(h - y) / 400.0, 0.0), name="tent")
+    term = outcomes.drawn_outcome(MODEL, u, 2)
+    start = Pair(FAMILY.init(10), jnp.full(8, 300.0))
+    runaway = optax.chain(optax.scale(-1.0), optax.sgd(20_000.0))  # the wrong way, so that h leaves the tent
+    with pytest.raises(NotFiniteError) as caught:
+        fit(KEY, calibrated(term), runaway, start, SCHOOLS, 200, progress=False)
+    assert jax.tree.all(jax.tree.map(lambda a: bool(np.isfinite(a).all()), caught.value.fit.lam))
+
+
+def test_published_eight_schools_in_short():
+    runs = [published.eight_schools_run(KEY, SCHOOLS, calibrate=c, iterations=200, every=100) for c in (False, True)]
+    for run in runs:
+        assert run.iteration.tolist() == [0, 100, 199]
+        assert np.allclose(run.empirical_risk, run.exact_risk, atol=0.1)
+
+
+def test_published_music_in_short():
+    table = small_table()
+    loss = decisions.tilted(0.2)
+    for u in (None, utilities.linearised(loss, 1.0)):
+        run = published.music_run(KEY, table, u, iterations=30, batch=4)
+        risks = published.music_risks(KEY, run.lam, table, loss)
+        assert set(risks) == {"train", "test"}
+        assert np.isfinite(list(risks.values())).all()

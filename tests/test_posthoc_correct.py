@@ -1,0 +1,145 @@
+"""Chapter 8, the short path: it helps where it can, warns where it cannot or where it goes too far, and names bad input."""
+
+import warnings
+
+import arviz as az
+import numpy as np
+import pytest
+
+from course_pkg.decisions import empirical_risk, squared, tilted, zero_one
+from course_pkg.posthoc import Correction, CorrectionWarning, constant_prior, correct, decide, fidelity, paired_reduction
+
+FAST = {"hidden": (), "restarts": 1, "steps": 600}
+
+
+def world(n=900, shift=0.0, seed=0, S=60):
+    """Outcomes around known centres, and draws of a normal predictive that may be shifted."""
+    rng = np.random.default_rng(seed)
+    centre = 2 * rng.normal(size=n)
+    draws = shift + centre[:, None] + rng.normal(size=(n, S))
+    return draws, centre + rng.normal(size=n)
+
+
+def tree(draws, **groups):
+    return az.from_dict({"posterior_predictive": {"y": np.moveaxis(draws, -1, 0)[None]}, **groups})
+
+
+def test_a_biased_predictive_is_mended_and_the_report_adds_up():
+    draws, y = world(shift=0.4)
+    result = correct(tree(draws), y, squared(), **FAST)
+    report = result.report
+    assert isinstance(result, Correction)
+    assert result.decisions.shape == y.shape
+    assert report.points == (600, 300)
+    assert result.train.sum() == 600
+    assert result.warnings == ()
+    out = ~result.train
+    for name, h in (("decision maker", result.decisions), ("q-optimal", draws.mean(-1))):
+        assert report.held_out[name] == pytest.approx(float(empirical_risk(squared(), y[out], np.asarray(h)[out])), rel=1e-4)
+        assert report.train[name] == pytest.approx(float(empirical_risk(squared(), y[~out], np.asarray(h)[~out])), rel=1e-4)
+    saved = report.against_q_optimal
+    assert saved.value == pytest.approx(1 - report.held_out["decision maker"] / report.held_out["q-optimal"], abs=1e-6)
+    assert 0 < saved.low < saved.value < saved.high
+    assert report.held_out["decision maker"] == pytest.approx(1.0, rel=0.25)  # the noise's own variance
+    assert "held out" in str(report)
+    assert "600 and 300 points" in str(report)
+
+
+def test_a_right_predictive_needs_no_help_and_says_so():
+    draws, y = world(seed=1, S=400)
+    with pytest.warns(CorrectionWarning, match="does not lie above 0: no help that the data can show"):
+        result = correct(draws, y, squared(), **FAST)
+    assert len(result.warnings) == 1
+
+
+def test_a_model_that_is_overridden_is_named():
+    rng = np.random.default_rng(2)
+    m = rng.uniform(-2, 2, size=600)
+    y = 3 * np.sin(2 * m) + 0.3 * rng.normal(size=600)
+    draws = m[:, None] + 2 * rng.normal(size=(600, 100))
+    with pytest.warns(CorrectionWarning, match="override the model"):
+        free = correct(draws, y, squared(), quantiles=lambda d: m, nu=0.0, restarts=2, steps=1500)
+    assert free.report.against_q_optimal.low > 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorrectionWarning)  # that the model itself saves nothing
+        faithful = correct(draws, y, squared(), quantiles=lambda d: m, nu=1e4, restarts=1, steps=1500)
+    assert faithful.report.fidelity.root_mean_square < 0.25
+    assert not any("override" in words for words in faithful.warnings)
+
+
+def test_new_points_are_decided_as_the_old_ones_were():
+    draws, y = world(shift=0.4)
+    x = draws.mean(axis=-1)
+    whole = tree(draws, predictions={"y": np.moveaxis(draws[:50], -1, 0)[None]})
+    result = correct(whole, y, squared(), covariates=x, **FAST)
+    np.testing.assert_allclose(decide(result, whole, covariates=x[:50], group="predictions"), result.decisions[:50], rtol=1e-4, atol=1e-4)
+
+
+def test_the_split_may_be_ones_own_and_tables_keep_their_shape():
+    draws, y = world(shift=0.4, n=600)
+    train = np.arange(600).reshape(20, 30) % 2 == 0
+    result = correct(draws.reshape(20, 30, -1), y.reshape(20, 30), squared(), train=train, nu=0.1, **FAST)
+    assert result.decisions.shape == (20, 30)
+    assert result.report.points == (300, 300)
+    np.testing.assert_array_equal(result.train, train)
+    # the outcomes held out do not move the decisions
+    other = np.where(train, y.reshape(20, 30), 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorrectionWarning)
+        again = correct(draws.reshape(20, 30, -1), other, squared(), train=train, nu=0.1, **FAST)
+    np.testing.assert_array_equal(again.decisions, result.decisions)
+
+
+def test_the_paired_interval_covers_as_it_says():
+    # costs that move together: the paired interval knows it. 200 worlds, nominal 90 %: fewer than 160 covered has probability 3e-6
+    rng = np.random.default_rng(4)
+    covered = 0
+    for _ in range(200):
+        shared = rng.exponential(size=150)
+        old, new = shared + 0.1 * rng.random(150), 0.9 * shared + 0.1 * rng.random(150)
+        interval = paired_reduction(old, new, replicates=300)
+        assert interval.low <= interval.value <= interval.high
+        covered += interval.low <= 1 - 0.95 / 1.05 <= interval.high
+    assert 160 <= covered <= 197
+
+
+def test_fidelity_by_hand():
+    far = fidelity([0.0, 1.0, 7.0, 2.0], [0.0, 0.0, 1.0, 2.0], [1.0, 2.0, 2.0, 1.0])
+    assert (far.median, far.largest, far.beyond_two) == (0.25, 3.0, 0.25)
+    assert far.root_mean_square == pytest.approx(np.sqrt(9.25 / 4))
+
+
+DRAWS, Y = world(30)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"idata": az.from_dict({"posterior": {"b": np.zeros((1, 5))}})}, "no group 'posterior_predictive'"),
+        ({"y": Y[:20]}, r"y has shape \(20,\), and the draws are for points of shape \(30,\)"),
+        ({"y": np.where(np.arange(30) == 0, np.nan, Y)}, "y holds nan at position 0"),
+        ({"idata": DRAWS[:, :1]}, "a single draw"),
+        ({"idata": np.tile(DRAWS[:1], (30, 1))}, "features are constant"),
+        ({"idata": np.tile(Y[:, None], (1, 9))}, "all the same: no predictive distribution"),
+        ({"train": np.ones(30, bool)}, "leave at least 2 on either side"),
+        ({"train": np.ones(30)}, "give true or false"),
+        ({"nu": -1.0}, "nu holds -1"),
+        ({"prior": constant_prior(np.zeros(20))}, "prior.mean has shape"),
+        ({"loss": zero_one(2)}, "class"),
+        ({"level": 1.0}, "level is 1"),
+    ],
+)
+def test_bad_input_is_named(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        correct(**({"idata": DRAWS, "y": Y, "loss": tilted(0.3), "nu": 0.0} | FAST | {"steps": 20} | arguments))
+
+
+def test_bad_input_of_the_reports_parts_is_named():
+    with pytest.raises(ValueError, match="two costs for each"):
+        paired_reduction([1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="baseline is 0"):
+        paired_reduction([0.0, 0.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match="three of the same shape"):
+        fidelity([1.0], [1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="predictive_sd holds 0"):
+        fidelity([1.0], [1.0], [0.0])
