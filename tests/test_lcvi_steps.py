@@ -1,6 +1,7 @@
 """The calibrated bound and its gradients; the pipeline; what it refuses."""
 
 import itertools
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -240,6 +241,36 @@ def test_calibrate_with_minibatches_networks_and_held_out_rows():
     assert result.decisions.shape == (40,)
 
 
+def test_calibrate_starts_where_it_is_told():
+    begin = {**QUICK, "steps_at_most": 1, "rate": 0.01}
+    warm, cold = (pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.tilted(0.2), **begin, warm=warm) for warm in (True, False))
+    moved = {name: jnp.abs(run.run.lam.h - run.plain_decisions).max() for name, run in (("warm", warm), ("cold", cold))}
+    assert moved["warm"] < 0.011  # one step of Adam at this rate
+    assert moved["cold"] > 0.1
+    for run, taken in ((warm, 2), (cold, 1)):  # both start where the plain run ended, or both anew
+        for lam in (run.lam, run.plain_lam):
+            assert taken * 0.009 < jnp.abs(lam.mu).max() < taken * 0.011
+
+
+def test_calibrate_survives_heavy_tails():
+    import numpyro
+    from numpyro import distributions as dist
+
+    def program(x, y=None):
+        a, b = numpyro.sample("a", dist.Normal(0, 1)), numpyro.sample("b", dist.Normal(0, 1))
+        spread = numpyro.sample("spread", dist.HalfNormal(1.0))
+        with numpyro.plate("rows", x.shape[0]):
+            numpyro.sample("obs", dist.LogNormal(a + b * x, spread), obs=y)
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    model, rows = models.from_numpyro(program, x=x, y=np.exp(1 + 0.5 * x + 0.6 * rng.normal(size=40)))
+    options = {**QUICK, "steps_at_most": 1500, "rate": 0.03, "outcome": "y"}
+    result = pipeline.calibrate(KEY, model, rows, decisions.squared(), **options)
+    assert result.q_risk < result.plain_q_risk
+    assert (result.decisions > 0.5).all()  # of a log-normal: none shrinks to 0
+
+
 def test_calibrate_takes_a_numpyro_model():
     import numpyro
     from numpyro import distributions as dist
@@ -250,9 +281,24 @@ def test_calibrate_takes_a_numpyro_model():
             numpyro.sample("obs", dist.Normal(x @ w, 1.0), obs=y)
 
     model, rows = models.from_numpyro(program, x=ROWS.x, y=ROWS.y)
-    result = pipeline.calibrate(KEY, model, rows, decisions.squared(), outcome="y", held_out=rows, **QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pipeline.CalibrationWarning)  # whether it helps is not the question
+        result = pipeline.calibrate(KEY, model, rows, decisions.squared(), outcome="y", held_out=rows, **QUICK)
     assert result.decisions.shape == (60,)
     assert result.held_out.value == pytest.approx(result.train.value, abs=0.01)  # the same rows, other draws
+
+
+def test_calibrate_takes_a_pymc_model():
+    import pymc as pm
+
+    with pm.Model() as program:
+        mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
+        theta = pm.Normal("theta", mu, tau, shape=8)
+        pm.Normal("y", theta, np.asarray(SCHOOLS.sigma), observed=np.asarray(SCHOOLS.y))
+    model, rows = models.from_pymc(program)
+    result = pipeline.calibrate(KEY, model, rows, decisions.tilted(0.2), outcome="y", **{**QUICK, "steps_at_most": 800})
+    assert result.q_risk < result.plain_q_risk
+    assert result.train.improved < result.train.baseline  # as on the model written by hand
 
 
 def test_calibrate_warns_when_it_hurts():

@@ -186,6 +186,9 @@ def test_shift_and_scale():
         utilities.affine(BUMP, 1.0, -0.5)
     lifted = utilities.direct(lambda y, h: 0.5 + jnp.exp(-((h - y) ** 2)), infimum=0.5)
     assert utilities.affine(lifted, 2.0, -1.0).infimum == 0.0
+    scaled = utilities.affine(utilities.exponential(decisions.squared(), 1.0), 3.0)
+    assert scaled.log(30.0, 0.0) == pytest.approx(np.log(3) - 900)  # where the utility itself underflows
+    assert utilities.affine(utilities.exponential(decisions.squared(), 1.0), 3.0, 1.0).log is None
 
 
 def test_the_exponential_map_changes_the_decision():
@@ -276,3 +279,5 @@ def test_tables_serve_other_noise_and_refuse_what_they_cannot_hold():
         table.location_table(utilities.exponential(lambda y, h: y * h, 1.0), 1.0)
     with pytest.raises(ValueError, match="is negative and has no logarithm"):
         table.location_table(utilities.from_loss(decisions.squared(), 1.0), 1.0)
+    with pytest.raises(ValueError, match="more than a millionth of its mass beyond 10"):
+        table.location_table(utilities.linearised(decisions.squared(), 1.0), 1.0, stats.t(3))

@@ -41,6 +41,29 @@ CASES = {
         "one_patient": call(150.0, 50.0, 10.0, 185.0),
         "wrong_noise": call(np.array([0.0, 0.5, 1.0, 1.5]), np.array([[9.0, 7.0, 6.0, 6.5], [9.5, 7.5, 6.2, 6.8], [8.0, 7.0, 6.4, 7.0]])),
     },
+    "a_wrong_posterior": {
+        "two_beliefs": call(X, BELL, 0.8 * BELL, 0.5, -1.0, np.linspace(0.1, 0.9, 25), VALLEY - 1, np.array([0.5])),
+        "the_map": call(UP, UP, {"p-optimal": (0.0, 1.0), "q-optimal": (0.0, -0.05), "learnt line": (0.1, 0.9)}, (UP, 0.5 * UP)),
+        "savings": call({f"tilt {u}": {"p-optimal": 1 + 0 * PAIR, "network": u - PAIR} for u in (0.1, 0.9)}),
+        "break_even": call(
+            UP, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / 10 for u in (1, 5, 9)}
+        ),
+        "seen_and_unseen": call({"seen": 0.8 * PAIR, "unseen": 0.9 * PAIR}, {"seen": 10 * PAIR, "unseen": PAIR}),
+    },
+    "any_engine": {
+        "beside": call(
+            {
+                "tilted": {"LCVI": (1.0, 2.0, 3.0), "maker": (8.0, 9.0, 9.5)},
+                "squared": {"LCVI": (3.0, 4.0, 4.5), "maker": (-4.0, -3.0, -2.0)},
+            },
+            {"tilted": {"LCVI": 2.1, "maker": 8.8}, "squared": {"LCVI": 4.2, "maker": -3.5}},
+        ),
+        "intervals": call({tilt: {"NUTS": RUNS[:, 1:], "ADVI": RUNS[:2, 1:] - 0.5} for tilt in ("tilt 0.5", "tilt 0.9")}),
+        "controls": call({loss: {"LCVI": 2.0, "decision maker": -3.0, "clipped at 0": 2.4} for loss in ("tilted", "squared")}),
+        "second_model": call(
+            X, X - 1, {"clipped at 0": np.maximum(X - 1, 0), "seen": X, "unseen": 0.5 * X + 1}, (DRAWS[:, 0], DRAWS[:, 1])
+        ),
+    },
     "bayes_rules": {
         "two_days": call(X, [("market day", BELL, {"mean": 0.0}), ("ordinary day", BELL**2, {"mean": 0.5, "median": 0.2, "mode": -0.3})]),
         "valleys": call(
@@ -51,6 +74,11 @@ CASES = {
         ),
         "two_valleys": call(X, np.cos(2 * X), X[::6], np.cos(2 * X[::6]), {"bisection": (1.6, -1.0), "look first": (-1.6, -1.0)}),
         "plant": call(X, BELL, {"KL": BELL**2, "moments": 0.9 * BELL, "for the decision": 0.5 * BELL}, 1.0),
+    },
+    "beliefs_without_a_likelihood": {
+        "beliefs": call(X, {"coherent": {"at once": BELL, "reversed": BELL}, "power": {"at once": BELL, "reversed": BELL**2}}),
+        "beliefs marked": call(X, {"coherent": {"at once": BELL}, "power": {"at once": BELL**2, "reversed": 0.5 * BELL}}, {"mode": 0.0}),
+        "coverage": call(np.array([0.3, 1.0, 3.0, 10.0]), np.array([1.0, 0.97, 0.9, 0.5]), 0.9, {"fitting": 3.0}),
     },
     "beyond_location_scale": {
         "level": call(X, {"shape 2": stats.norm.cdf(X), "shape 2.6": stats.norm.cdf(X - 1)}, 0.5, (0.0, 1.0)),
@@ -72,10 +100,61 @@ CASES = {
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
+    "eight_schools": {
+        "promises": call(["A", "B", "C"], TERMS[:, 1], np.array([5.0, 4.0, 3.0]), {"exact": X[:3], "plain": X[1:4], "calibrated": X[2:5]}),
+        "shifted": call(
+            X,
+            X / 2,
+            np.outer(BELL, BELL),
+            (DRAWS[:, 0], DRAWS[:, 1] / 2),
+            {"plain": np.outer(BELL**2, BELL), "calibrated": np.outer(BELL, BELL**2)},
+            {"exact": BELL, "plain": BELL**2, "calibrated": 0.9 * BELL},
+        ),
+        "settling": call(np.arange(0, 6000, 1000), 1 - 30 / (1 + np.arange(6.0)), (1 - 25 / (1 + np.arange(6.0)), np.full(6, 2.0)), 0.9),
+        "two_scales": call(UP, 3 / UP, 0.1 - (UP - 4) ** 2 / 100, {"M = 7": 7.0, "70 %": 4.5}, (-0.5, 0.15)),
+        "many": call(np.array([-3.0, 1.0, 2.0]), np.array([0.5, 0.1, 1.0]), (1.0, 0.1)),
+    },
+    "how_much_calibration": {
+        "dial": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3, "retainer 1"),
+        "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
+        "shifts": call(UP, {"bell": 1 / UP, "pulls that cancel": BELL}),
+        "maps": call(UP, {"1 - loss": 1 - UP, "exponential": np.exp(-UP)}, {"log(1 - loss)": -(UP**2) / 20, "tangent": -UP / 10}),
+        "sweep": call(
+            UP,
+            {"under the posterior": {"tilted, 0.8": VALLEY}, "under the fit": {"tilted, 0.2": UP, "squared": 2 * UP}},
+            {"50": 2.0, "90": 5.0},
+        ),
+    },
+    "making_it_safe": {
+        "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
+        "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
+        "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}),
+        "climbs": call({"else-branch": 0 * RUNS[:1], "series": 1 - RUNS}),
+        "lookups": call(UP, {"cut off": -1e-2 / UP, "linear": -1e-4 / UP, "cubic": 1e-6 / UP}),
+    },
     "models_and_guides": {
         "readings": call(X, {"a deviation": (0.5 * BELL, BELL, 0.3), "a variance": (0.7 * BELL, BELL, 0.2)}),
         "plane": call(X, UP, np.outer(BELL, 1 / UP), {"package": (0.0, 1.0, 4.0, 1.0), "guide": (0.5, 1.0, 4.0, 1.0)}),
         "scales": call(np.array([[1.0, 0.5, -0.3], [1.0, 0.4, 0.2]]), np.array([[1.0, 0.5, 0.3], [1.0, 0.4, 0.2]])),
+    },
+    "music": {
+        "four_losses": call(
+            ["squared", "tilted"],
+            {"authors": ([4.0, 2.0], [0.3, 0.1]), "ours": ([3.9, 2.1], [np.nan, np.nan]), "still": ([3.7, 1.9], [0.1, 0.1])},
+            {"authors": ([-17.0, -1.0], [0.9, 0.2]), "ours": ([-13.0, -0.5], [np.nan, np.nan]), "still": ([-12.0, -0.6], [0.1, 0.1])},
+        ),
+        "changes": call({"squared": X / 50, "low": 0.02 + X / 90, "high": X / 90 - 0.02}),
+        "joint_against_em": call(
+            {"joint": (UP, 4 - 3 / UP), "EM": (UP, 5 - 3 / UP)}, {"joint": ([3, 6], [2.0, 4.0]), "EM": ([3, 6], [3.0, 4.5])}, 4.3
+        ),
+        "joint_against_em with nothing stored": call({"joint": (UP, 4 - 3 / UP)}, {"joint": ((), ())}, 4.3),
+        "sweep": call(
+            (UP, 5 - (UP - 3) ** 2 / 9, np.full(25, 0.3)),
+            ([1.0, 4.0], [4.0, 4.8]),
+            (UP, 5 - (UP - 4) ** 2 / 20, np.full(25, 0.1)),
+            {"70 %": 1.4, "90 %": 3.5},
+        ),
+        "direct": call({"plain": (0.42, True), "direct": (0.38, True), "plain, ours": (0.425, False)}, 0.37),
     },
     "networks": {
         "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), 2 * X),
@@ -120,6 +199,107 @@ CASES = {
         "arrows": call({f"M = {m}": (DRAWS[:m], TERMS[:m]) for m in (1, 2, 3)}, np.array([3.0, 9.0]), ROUND, LEANING),
         "parabola": call(X, VALLEY, {"crates": (0.0, 1.0), "thousandths": (2.0, 5.0), "best": (-1.0, 2.0)}),
         "climbs": call({"5 draws": RUNS, "100 draws": 0.5 * RUNS, "small steps": 2 * RUNS}, 0.008),
+    },
+    "skewed_data": {
+        "columns_and_fits": call({label: (DRAWS.ravel(), X, {"normal": BELL, "Lambert W": 0.9 * BELL}) for label in ("area", "score")}),
+        "two_estimates": call(dict.fromkeys(("area", "score"), 0.3 + 0.02 * TERMS), {"area": (0.3, 0.31), "score": (0.3, 0.1)}),
+        "forty_columns": call(
+            np.array([0.2, 1.4, 3.0]), {"over one": np.array([-0.02, 0.001, 0.2]), "over two": np.array([0.05, np.nan, 0.1])}, 0.995
+        ),
+        "few_rows": call(
+            (20, 40), {title: dict.fromkeys(("normal", "lognormal"), (20 * PAIR, PAIR)) for title in ("area of nuclei", "progression")}
+        ),
+    },
+    "skewed_posteriors": {
+        "leaning": call(X, np.log(BELL), {"normal": np.log(BELL) - 0.2, "skewed normal": np.log(BELL) + 0.1}),
+        "readings": call((2, 4), {f"tilt {w}": {"normal": w / PAIR, "skewed normal": 0.01 * w / PAIR} for w in (0.95, 0.99)}),
+        "ridge": call((X, X), np.outer(BELL, BELL), {"full rank": DRAWS[:, :2], "skewed": DRAWS[:, :2] + 0.2}),
+        "cohorts": call({f"tilt {w}": {"independent": 20 * PAIR, "full rank": PAIR, "skewed": 0.001 * PAIR} for w in (0.05, 0.95)}),
+    },
+    "skewing_a_bell": {
+        "bells": call(
+            X,
+            {name: X * np.exp(s * X) for name, s in (("left", -0.2), ("none", 0.0), ("right", 0.2))},
+            X,
+            {name: stats.norm.pdf(X - s) for name, s in (("left", 0.2), ("none", 0.0), ("right", -0.2))},
+        ),
+        "bells moving": call(
+            X, {"not skewed": X, "skewed": X * np.exp(0.3 * X)}, X, {"not skewed": BELL, "skewed": 1.5 * BELL}, "mean 0.3", tallest=0.85
+        ),
+        "edge": call(
+            np.linspace(-0.7, 0.2, 10),
+            np.linspace(1.2, 0.3, 9),
+            np.linspace(-0.7, 0.2, 25),
+            np.linspace(0.9, 0.3, 25),
+            np.linspace(1.2, 0.3, 25),
+        ),
+        "tilts": call(np.linspace(0.01, 0.99, 25), {"normal": VALLEY, "misread": 2 + 0 * X, "wrong direction": 2 * VALLEY}),
+        "dyke": call(X + 5, BELL, 0.8 * BELL, {"normal": 5.5, "right": 6.0}),
+    },
+    "staying_faithful": {
+        "decisions": call((X, VALLEY), X, {"model": 0.5 * X, "free": np.cos(X), "held": 0.2 * X}),
+        "decisions moving": call((X, X), X, {"model": 0.5 * X, "corrected": np.sin(X)}, edge=1.7, title=r"$\nu = 0.01$"),
+        "price": call(
+            {"wrong line": 1 / UP, "right line": 0.5 / UP},
+            {title: {"fresh": 0.1 + 0.01 * UP, "beyond": 0.3 - 0.01 * UP} for title in ("wrong line", "right line")},
+            ["0", *[None] * 23, "1"],
+        ),
+    },
+    "the_bound": {
+        "units": call(UP, np.full(25, -0.1), np.full(25, -0.3), np.log(UP) - 1),
+        "profiles": call(X, {"In fog": (BELL, BELL - 0.1), "A clear day": (VALLEY, VALLEY - 0.5)}),
+        "staircase": call(X, -(X**2), [(2.0, 4 - 4 * X - 2 * (X - 2) ** 2, 1.0), (1.0, 1 - 2 * X - 2 * (X - 1) ** 2, 0.5)]),
+        "paths": call(np.arange(4), {"joint": RUNS, "EM": RUNS + 1, "EM, every 100": RUNS + 2}, 0.0),
+    },
+    "two_minds": {
+        "tablet": call(UP, 3 * np.exp(-UP / 5), 1.0, {"sets in": 1.5, "wears off": 6.0}),
+        "branches": call((X + 3, X), (-BELL, X - 4), (-0.1, (0.0, -3.0))),
+        "errors": call({"Newton": RUNS[0], "Halley": np.append(RUNS[1][:3], 0.0)}),
+        "walks": call(UP, {"Newton from 0": np.where(UP < 6, UP, np.nan), "Halley from 0": 2 + 0 * UP}),
+        "basins": call(X, UP, {title: np.where(UP[:, None] > 5 + X, 0, -1) for title in ("Newton", "Halley")}, (5 + X, 4 - X)),
+        "cost": call({"Newton from −2": RUNS[0], "Newton from 0": 9 + 0 * RUNS[1]}, 0.05),
+    },
+    "two_posteriors": {
+        "three_decisions": call(
+            X, BELL, {"VI": BELL**2, "moments": 0.5 * BELL}, BELL, {"best": (0.0, 0.4), "VI": (1.0, 0.2), "moments": (-1.0, 0.2)}
+        ),
+        "beside": call(
+            X,
+            [
+                ("Where it is", BELL, {"VI": 0.5 * BELL, "calibrated": BELL**2}, {}),
+                ("Where it will be", BELL, {"VI": BELL, "calibrated": BELL**2}, {"VI": 1.0, "calibrated": -1.0}),
+            ],
+        ),
+        "widths": call(UP / 2, {"VI": 1 - 0.5 / UP, "moments": 1 - 0.8 / UP, "calibrated": np.ones(25)}, 1.7),
+        "plant": call(X, BELL, {"M less the loss": (BELL, BELL), "Savings": (BELL, BELL**2)}, 1.0),
+    },
+    "utility_terms": {
+        "climb": call(UP[:4], {"naive": -1 / UP[:4], "Taylor": -1 / UP[:3]}, {"the term": -0.5, "the linearised term": -1.0}),
+        "errors": call(
+            {"size of the bias": (UP[:4], {"naive": 1 / UP[:4], "8 even draws": [0.1]}), "300 decks": (UP[:4], {"Jensen": UP[:4]})}
+        ),
+        "two_objectives": call(X, {"outside": -VALLEY, "inside": -((X - 1) ** 2)}, {"right": 0.0, "printed": 1.0}),
+    },
+    "what_to_tell": {
+        "one_evening": call(X, BELL, DRAWS.ravel(), 0.2, 0.1, PAIR),
+        "noise_of_messages": call(
+            [1, 2, 5],
+            {f"S = {s}": np.array([1.5, 1.2, 1.1]) / s for s in (50, 100)},
+            np.arange(1, 6),
+            {f"S = {s}": np.array([1.5, 1.2, 1.15, 1.12, 1.1]) / s for s in (50, 100)},
+            {"S = 50": 0.06, "S = 100": 0.03},
+        ),
+        "how_many": call({f"{n} outcomes": {"mean": 0.4 * (1 + PAIR / n), "B = 2": 0.3 * (1 + PAIR / n)} for n in (100, 1000)}, 0.25, 0.35),
+        "sweeps": call(
+            {who: {f"S = {s}": ([1, 5, 20], 0.4 + np.array([0.3, 0.2, 0.1]) / s) for s in (50, 100)} for who in ("Published", "Ours")}
+        ),
+        "one_over_draws": call([50, 100, 1000], {name: 0.4 + 1 / np.array([50.0, 100.0, 1000.0]) for name in ("B = 1", "mean")}),
+    },
+    "what_was_gained": {
+        "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),
+        "dials": call(UP, {f"noise sd {s}": 1.6 + s * (UP / 10 - s) ** 2 for s in (0.2, 0.5)}),
+        "climbing": call({name: (UP, 0.7 + s / UP, 1.7 - s / UP) for name, s in (("plain", 0.1), ("calibrated", 0.2))}),
+        "beyond": call(X, X**3, X**2, (X[::5], X[::5] ** 3 + 0.2), 2.0),
     },
     "why_be_bayesian": {
         "two_experiments": call(stats.binom.pmf(range(5), 4, 0.4), stats.nbinom.pmf(range(7), 2, 0.4), 3),

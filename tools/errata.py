@@ -27,7 +27,13 @@ LINK = re.compile(r"\[([A-Z]+\d+)\]\(#erratum-([A-Z]+\d+)\)")
 CELL = re.compile(r"\{code-cell\}|\{code-block\}|[^{]|$")  # a fence whose text is not read as text
 SEED = 0  # the page prints this seed's figures; the tests run several
 
-CHAPTERS = {"decisions": "Decisions", "gradients": "Gradients"}
+CHAPTERS = {
+    "decisions": "Decisions",
+    "gradients": "Gradients",
+    "lambertw": "Skewed densities",
+    "lcvi": "Loss-calibrated variational inference",
+    "posthoc": "Corrections after inference",
+}
 DOCUMENTS = {
     "thesis": "sakaya2021thesis",
     "paper": "kusmierczyk2019lcvi",

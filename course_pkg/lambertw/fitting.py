@@ -22,6 +22,7 @@ from course_pkg.lambertw.map import g_e, g_e_inverse
 from course_pkg.models import Model, priors
 
 WIDEST = 4.0  # the largest skew that the moments look for
+COLLAPSED = 1e-3  # a scale so far below the data's is no fit
 FINE = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 2000}
 
 
@@ -119,6 +120,9 @@ def fit_igmm(y, base: Base | None = None, *, steps: int = 200, tolerance: float 
             origin = mu + sigma * np.asarray(g_e_inverse(x, gamma))
             before = mu, sigma
             mu, sigma = float(np.mean(origin)), float(np.std(origin)) / base_sd
+            if not sigma > COLLAPSED * np.std(y):  # no skew straightens these data: each round shrinks the scale
+                mu, sigma = before
+                break
             if abs(mu - before[0]) + abs(sigma - before[1]) < tolerance * sigma:
                 converged = True
                 break
@@ -235,11 +239,13 @@ def _skewness(x, gamma):
 
 
 def _skew_that_straightens(x) -> float:
-    """The root in gamma of the skewness of the origins, which falls as gamma grows; the last skew tried where there is none."""
+    """The root in gamma of the skewness of the origins; where none is found, the skew tried that leaves least."""
     now = float(_skewness(x, 0.0))
+    tried = {0.0: now}
     end = 0.05 * np.sign(now)
-    while abs(end) < WIDEST and float(_skewness(x, end)) * now > 0:
+    while abs(end) < WIDEST and tried.setdefault(end, float(_skewness(x, end))) * now > 0:
         end *= 2
-    if float(_skewness(x, end)) * now > 0 or now == 0:
-        return float(end)
+    left = tried.setdefault(end, float(_skewness(x, end)))
+    if left * now > 0 or now == 0:
+        return float(min(tried, key=lambda gamma: abs(tried[gamma])))
     return float(optimize.brentq(lambda gamma: float(_skewness(x, gamma)), 0.0, end, xtol=1e-13))

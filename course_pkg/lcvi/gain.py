@@ -1,6 +1,7 @@
 r"""What was gained: the relative risk reduction :math:`J`, and how sure we are of it.
 
-The same points judge both decisions, so their losses are compared pair by pair; an interval for two separate risks would be far too wide.
+The same points judge both decisions, so their losses are compared pair by pair; where these go up and down together, an interval from
+two separate risks would be far too wide.
 """
 
 from typing import NamedTuple

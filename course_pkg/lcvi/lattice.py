@@ -1,10 +1,10 @@
 r"""Keys whose draws spread evenly: a lattice for any model that draws from a key.
 
 An inner mean over :math:`S` independent outcomes errs by order :math:`S^{-1/2}`. Draws that share one random shift and then step through
-the unit interval by :math:`1/S` err by order :math:`S^{-1}` where the outcome is a smooth function of one uniform number. A model only
-sees its key, so the even spread is put into the key: the :math:`k`-th key of a set returns the random bits of an ordinary key plus
-:math:`k/S` of the interval, wrapped around. Each key by itself draws exactly as an ordinary one does, number by number independently, so
-nothing that is linear in the draws becomes biased, whatever the model.
+the unit interval by :math:`1/S` err by order :math:`S^{-1}` where what is averaged is a function of bounded variation of one uniform
+number. A model only sees its key, so the even spread is put into the key: the :math:`k`-th key of a set returns the random bits of an
+ordinary key plus :math:`k/S` of the interval, wrapped around. Each key by itself draws exactly as an ordinary one does, number by number
+independently, so no mean over the set of keys becomes biased, whatever the model.
 """
 
 import jax

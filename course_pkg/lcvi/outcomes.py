@@ -30,10 +30,10 @@ class Term(NamedTuple):
 def drawn_outcome(model: Model, utility: Utility, draws: int = 8, *, estimator: str = "naive", even: bool = True) -> Term:
     r"""The term from outcomes :math:`y = g(\delta, \theta)` that the model predicts, differentiated through both draws.
 
-    With ``even``, the outcomes of every :math:`\theta` share their noise :math:`\delta`, and it is spread evenly (`lattice`): eight even
-    draws err less than thirty independent ones, at a fraction of the cost. Every inner mean keeps its distribution's mean, so that the
-    linearised term stays unbiased and the bias of the naive one is of the same kind and smaller. Without ``even``, every :math:`\theta`
-    draws its own: the estimator of the paper, kept to compare with.
+    With ``even``, the outcomes of every :math:`\theta` share their noise :math:`\delta`, and it is spread evenly (`lattice`): where the
+    utility is smooth in the noise, eight even draws err less than thirty independent ones, at a fraction of the cost. Every draw keeps
+    its distribution, so that the linearised term stays unbiased; the naive one is still too low on average, and by less where the spread
+    helps. Without ``even``, every :math:`\theta` draws its own: the estimator of the paper, kept to compare with.
 
     Args:
         model: its ``predict`` must be differentiable in ``theta``.
@@ -164,8 +164,8 @@ def estimand(quantity: Callable, utility: Utility) -> Term:
 def best_decisions(utility: Utility, y, *, estimator: str = "naive"):
     r"""The decisions that maximise the utility term itself, all rows side by side: for utilities without a Bayes rule.
 
-    The logarithm stands outside the inner mean (erratum T49). For a linearised utility, or one outcome for each :math:`\theta`, look at
-    `decisions.bayes_decision` first.
+    The logarithm stands outside the inner mean (erratum T49). For a linearised utility, or the exponential of a loss with one
+    outcome for each :math:`\theta`, that is the loss's own Bayes decision: look at `decisions.bayes_decision` first.
 
     Args:
         utility: a `Utility`.

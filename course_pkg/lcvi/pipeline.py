@@ -55,6 +55,7 @@ def calibrate(
     q: float = 0.7,
     method: str = "auto",
     decide: str = "joint",
+    warm: bool = True,
     outcome: str | Callable | None = None,
     covariates: Callable | None = None,
     mask: Callable | None = None,
@@ -71,8 +72,11 @@ def calibrate(
 ) -> Calibration:
     r"""Fit an approximation to the posterior, then one that is calibrated for a decision, and say what that gained.
 
-    Plain variational inference comes first: its decisions are the baseline, and its expected losses set :math:`M`. The calibrated run
-    starts where the plain one started and takes as many steps at most, so that more steps are not mistaken for calibration.
+    Plain variational inference comes first. From where it ends, it goes on for as many steps again, and that is the baseline: its decisions
+    are compared, and its expected losses set :math:`M`. The calibrated run starts at the same place and takes as many steps at most, so
+    that more steps are not mistaken for calibration. (A strong calibration that starts far from the data may shrink everything before it
+    has learnt anything. But from a plain fit it stays on the summit that plain inference found: with ``warm=False`` both runs, plain and
+    calibrated, start anew.)
 
     Args:
         key: random key.
@@ -86,6 +90,7 @@ def calibrate(
         method: for the inner expectation: ``"closed"`` (normal outcomes), ``"even"`` (evenly spread draws), ``"naive"`` (independent
             draws), ``"taylor"``, ``"jensen"``; ``"auto"`` takes the first of closed and even that can be had.
         decide: ``"joint"``, ``"em"`` or ``"amortised"`` (a network of the covariates, which must be a table).
+        warm: whether the runs that are compared start from a plain fit, or both anew.
         outcome: what was seen: a function of the rows, or the name of an entry if data is a dictionary; ``data.y`` or ``data.value``
             where not given.
         covariates: rows -> what ``predict`` wants; see `plain_covariates` for the default.
@@ -125,13 +130,14 @@ def calibrate(
     M = None if M is None else _guard.positive("M", M)
     draws = _guard.count("draws", draws)
     require_differentiable(model)
-    keys = jax.random.split(key, 7)
+    keys = jax.random.split(key, 8)
     settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress}
 
     plain = gradients.reparameterized(model, family, samples, entropy="closed form" if family.affine else "monte carlo")
     plain = plain if batch is None else gradients.minibatch(plain, batch)
-    start = family.init(model.dim)
-    plain_run = fit(keys[0], plain, optax.adam(rate), start, data, steps_at_most, **settings)
+    climb = lambda k, begin: fit(k, plain, optax.adam(rate), begin, data, steps_at_most, **settings)
+    start = climb(keys[7], family.init(model.dim)).lam if warm else family.init(model.dim)
+    plain_run = climb(keys[0], start)
     predict = lambda k, lam, rows: _predict(k, model, family, lam, kind.known(rows), predictive_draws)
     plain_y = predict(keys[1], plain_run.lam, data)
 
@@ -142,7 +148,7 @@ def calibrate(
     _check_utility(utility, plain_y, plain_h)
 
     term = _term(model, utility, method, draws)
-    decider, h = _decider(decide, model, loss, keys[2], kind, data, plain_h)
+    decider, h = _decider(decide, model, loss, keys[2], kind, data, plain_h, warm=warm)
     estimator = steps.calibrated(
         model, family, term, samples=samples, utility_samples=utility_samples, decide=decider, covariates=kind.known, mask=kind.mask
     )
@@ -276,9 +282,9 @@ def _term(model, utility, method, draws):
     return outcomes.drawn_outcome(model, utility, draws, estimator=estimator, even=method != "naive")
 
 
-def _decider(decide, model, loss, key, kind, data, plain_h):
+def _decider(decide, model, loss, key, kind, data, plain_h, *, warm):
     if decide == "joint":
-        return steps.joint(), jnp.full(plain_h.shape, plain_h.mean())
+        return steps.joint(), plain_h if warm else jnp.full(plain_h.shape, plain_h.mean())
     if decide == "em":
         return steps.em(steps.bayes_rule(model, loss, 4)), ()
     x = kind.known(data)

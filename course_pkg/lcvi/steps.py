@@ -5,7 +5,8 @@ r"""One step of loss-calibrated variational inference: the lower bound plus the 
     + \underbrace{\sum_i \mathbb{E}_q \log \tilde u(\theta, h_i)}_{\mathbb{U}}
 
 The parameters are the pair ``Pair(lam, h)`` and the estimator is the sum of two terms; `fit` does not change. The value that is climbed is
-a lower bound of :math:`\log \mathcal{G} + \log p(\mathcal{D})`, not of :math:`\log \mathcal{G}` (errata T43, P01).
+a lower bound of :math:`\log \mathcal{G} + \log p(\mathcal{D})`, not of :math:`\log \mathcal{G}` (errata T43, P01), where
+:math:`\mathcal{G}` is the posterior mean of the product of all rows' expected utilities.
 """
 
 from collections.abc import Callable
@@ -151,7 +152,7 @@ def calibrated(
         utility_samples: draws for the utility term, the same ones as far as they go; as many where not given.
         decide: `joint` where not given.
         covariates: rows of the data -> what ``model.predict`` wants.
-        mask: rows of the data -> weights of the shape of the decisions, for instance which cells are seen; all 1 where not given.
+        mask: rows of the data -> True or False in the shape of the decisions, for instance which cells are seen; all where not given.
         weight: of the utility term; 0 gives plain variational inference at the same cost.
 
     Raises:

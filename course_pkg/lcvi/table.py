@@ -13,7 +13,7 @@ from scipy import stats
 from course_pkg import _guard
 from course_pkg.lcvi.utilities import Utility
 
-REACH, POINTS, NODES = 12.0, 1024, 96
+REACH, FAR, POINTS, NODES = 12.0, 10.0, 1024, 96
 
 
 def location_table(utility: Utility, sd: float, noise=None) -> Callable:
@@ -24,10 +24,11 @@ def location_table(utility: Utility, sd: float, noise=None) -> Callable:
     Args:
         utility: of the difference between decision and outcome alone; checked at some points.
         sd: :math:`s`, above 0, one number.
-        noise: distribution of :math:`z` with a ``pdf``, as SciPy has them; standard normal where not given.
+        noise: distribution of :math:`z` with a ``pdf`` and a ``cdf``, as SciPy has them; standard normal where not given. What it has
+            beyond 10 on either side is left out, so heavy tails are not for this table.
 
     Raises:
-        ValueError: if the utility is negative or depends on more than the difference, or ``sd`` is not above 0.
+        ValueError: if the utility is negative or depends on more than the difference, ``sd`` is not above 0, or the noise has heavy tails.
 
     Example:
         >>> from course_pkg.decisions import absolute
@@ -40,8 +41,13 @@ def location_table(utility: Utility, sd: float, noise=None) -> Callable:
     """
     sd = _guard.positive("sd", sd)
     _check_difference(utility, sd)
+    noise = stats.norm if noise is None else noise
+    if noise.cdf(FAR) - noise.cdf(-FAR) < 1 - 1e-6:
+        raise ValueError(
+            f"noise has more than a millionth of its mass beyond {FAR:g}, which the table leaves out; use draws of the outcome"
+        )
     knots = np.linspace(-REACH, REACH, POINTS + 1)
-    values = _integrate(utility, sd, stats.norm if noise is None else noise, knots)
+    values = _integrate(utility, sd, noise, knots)
     slopes = np.gradient(values, knots, edge_order=2) * (knots[1] - knots[0])
     rise = np.diff(values)
     cubic = [values[:-1], slopes[:-1], 3 * rise - 2 * slopes[:-1] - slopes[1:], slopes[:-1] + slopes[1:] - 2 * rise]
@@ -73,7 +79,7 @@ def _integrate(utility, sd, noise, knots):
     """Gauss and Legendre on either side of the decision, where the loss may have a kink."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     total = np.zeros_like(knots)
-    low, high = -10.0, 10.0
+    low, high = -FAR, FAR
     middle = np.clip(knots, low, high)
     for a, b in ((np.full_like(knots, low), middle), (middle, np.full_like(knots, high))):
         z = a[:, None] + (b - a)[:, None] * (nodes + 1) / 2

@@ -8,7 +8,7 @@ number for each decision, shape ``(...)``. They differ in what they estimate and
 - `taylor`: the same with that bias added back, exact to the next order;
 - `jensen`: an unbiased estimate of a lower quantity, :math:`\mathbb{E} \log u`; the gap does not fade;
 - `taylor_of_logs`: the correction as it is printed, which belongs to `jensen` and not to `naive` (erratum T47);
-- `linearised`: an unbiased estimate of :math:`-\mathbb{E}\,\ell / M`, which may lie above the term.
+- `linearised`: an unbiased estimate of :math:`-\mathbb{E}\,\ell / M`, which lies above the term of :math:`M - \ell` less :math:`\log M`.
 """
 
 from collections.abc import Callable

@@ -9,6 +9,7 @@ is replaced by its tangent (`linearised`); or by :math:`e^{-\ell/M}` (`exponenti
 from collections.abc import Callable
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 
@@ -26,7 +27,7 @@ class Utility(NamedTuple):
     loss: Loss | None = None  # what it was made of
     M: float | None = None  # in the unit of the loss; 1 / gamma for the exponential map
     linear: bool = False  # calibrate with -loss / M, the tangent of the logarithm at no loss
-    infimum: float = 0.0  # of the utility; calibration is strongest at 0
+    infimum: float = 0.0  # of the utility; at 0 the pull is strongest at every point
 
     def __call__(self, y, h):
         """The worth of deciding ``h`` when the truth is ``y``, element by element."""
@@ -40,7 +41,7 @@ def direct(utility: Callable, *, log: Callable | None = None, name: str | None =
         utility: ``(y, h) -> worth``, elementwise, written in JAX, never negative.
         log: its logarithm, if that is known in closed form: it spares the estimators an underflow.
         name: for messages.
-        infimum: the smallest worth. Above 0, calibration is weaker than it could be: subtract it with `affine`.
+        infimum: the smallest worth. Above 0, every point pulls less than it could: subtract it with `affine`.
 
     Raises:
         ValueError: if ``utility`` is no function or ``infimum`` is negative.
@@ -84,7 +85,7 @@ def linearised(loss, M: float) -> Utility:
     r"""The utility :math:`M - \ell`, whose logarithm is replaced by its tangent: :math:`\log(M - \ell) \approx \log M - \ell/M`.
 
     No logarithm of a negative number can occur, so :math:`M` may lie below some losses: take `loss_quantile`. The tangent lies above the
-    logarithm, so that the bound no longer holds.
+    logarithm, so that the bound on the log gain may break (erratum TR14).
 
     Args:
         loss: a `Loss` or a function ``(y, h) -> cost``.
@@ -98,7 +99,7 @@ def linearised(loss, M: float) -> Utility:
         >>> float(linearised(squared(), 4.0)(0.0, 1.0))
         3.0
 
-    Source: LCVI paper, equations 2 and 7; thesis, equation 4.6, which errata T48 calls by its name.
+    Source: LCVI paper, equations 2 and 7; thesis, equation 4.6, which erratum T48 calls by its name.
     """
     loss, M = as_loss(loss), _guard.positive("M", M)
     return Utility(f"linearised {loss.name}", Partial(_tangent, as_partial(loss.loss), M), None, loss, M, linear=True)
@@ -151,8 +152,9 @@ def loss_quantile(losses, q: float = 0.7) -> float:
 def affine(utility: Utility, alpha: float = 1.0, beta: float = 0.0) -> Utility:
     r"""The utility :math:`\alpha u + \beta`: the same decisions under the posterior, another degree of calibration.
 
-    The term of a shifted utility is :math:`\mathbb{E}_q \log(1 + \frac{\alpha}{\beta}\tilde u) + \log\beta`, and fades as :math:`\beta`
-    grows. At :math:`\beta = 0` the scale :math:`\alpha` drops out.
+    For :math:`\beta > 0` the term is :math:`\mathbb{E}_q \log(1 + \frac{\alpha}{\beta}\tilde u) + \log\beta`, whose first part fades as
+    :math:`\beta` grows. At :math:`\beta = 0` the scale :math:`\alpha` is a constant, its logarithm. The result has a
+    ``log`` of its own only then, where the utility has one.
 
     Raises:
         ValueError: if ``alpha`` is not above 0, or the utility would go negative.
@@ -169,7 +171,8 @@ def affine(utility: Utility, alpha: float = 1.0, beta: float = 0.0) -> Utility:
     if infimum < -1e-9 * alpha:
         raise ValueError(f"beta is {beta:g}: the utility would go down to {infimum:g}; give at least {-alpha * utility.infimum:g}")
     name = f"{alpha:g} ({utility.name}) + {beta:g}"
-    return Utility(name, Partial(_affine, as_partial(utility.utility), alpha, beta), None, infimum=max(infimum, 0.0))
+    log = Partial(_scaled_log, as_partial(utility.log), alpha) if beta == 0 and utility.log is not None else None
+    return Utility(name, Partial(_affine, as_partial(utility.utility), alpha, beta), log, infimum=max(infimum, 0.0))
 
 
 def calibration_force(inner, slope, alpha: float = 1.0, beta: float = 0.0):
@@ -213,6 +216,10 @@ def _tangent(loss, M, y, h):
 
 def _log_exponential(loss, M, y, h):
     return -loss(y, h) / M
+
+
+def _scaled_log(log, alpha, y, h):
+    return jnp.log(alpha) + log(y, h)
 
 
 def _affine(utility, alpha, beta, y, h):

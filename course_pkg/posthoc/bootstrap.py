@@ -48,7 +48,8 @@ def bootstrap_prior(
         key: random key; key 0 where it is not given. Replicate ``l`` depends on the key and ``l`` alone.
         pointwise: whether each point keeps its own standard deviation; if not, all get the root of the mean variance.
         floor: least standard deviation, in the unit of the decisions, for points where the refits agree to the digit.
-        folder: where each finished replicate is kept; a second call with the same key and data takes up where the first one ended.
+        folder: where each finished replicate is kept; a second call with the same key and data takes up where the first one ended. It
+            cannot tell whether ``refit`` has changed in between: empty the folder if it has.
         workers: threads. Engines that compile their loops let go of the interpreter, so threads serve; see ``executor`` for the rest.
         executor: of `concurrent.futures`, in the place of threads; ``ProcessPoolExecutor`` where ``refit`` may be pickled.
         progress: whether to show a bar.

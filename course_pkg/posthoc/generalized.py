@@ -2,8 +2,8 @@ r"""Beliefs without a likelihood: what a loss alone says about a number :math:`\
 
 Generalised Bayes puts :math:`e^{-w\,\ell}` where Bayes has a likelihood. The coherent update keeps the prior whole and weighs the loss,
 :math:`p(\eta \mid y) \propto e^{-w \sum_n \ell(y_n, \eta)}\, p(\eta)`. The power prior keeps the loss whole and weighs the prior,
-:math:`p(\eta \mid y) \propto e^{-\sum_n \ell(y_n, \eta)}\, p(\eta)^\nu`. With :math:`w = 1/\nu` both have the same mode, and only the first
-gives the same belief whether the data come at once, one by one, or in another order.
+:math:`p(\eta \mid y) \propto e^{-\sum_n \ell(y_n, \eta)}\, p(\eta)^\nu`. With :math:`w = 1/\nu` both have the same mode, and at
+:math:`\nu \ne 1` only the first gives the same belief whether the data come at once, one by one, or in another order.
 """
 
 from typing import NamedTuple

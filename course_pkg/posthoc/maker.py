@@ -38,7 +38,11 @@ class DecisionMaker(NamedTuple):
 
 
 class DecisionPrior(NamedTuple):
-    r"""A belief about the decisions themselves: :math:`h_n \sim N(\mu_n, \sigma_n^2)`, before the outcomes are looked at."""
+    r"""A belief about the decisions themselves: :math:`h_n \sim N(\mu_n, \sigma_n^2)`.
+
+    It is a prior in form. Where its numbers come from a posterior or from refits, the same outcomes have gone into them, and it is better
+    read as a penalty for leaving the model.
+    """
 
     mean: Float[Array, "..."]
     sd: Float[Array, "..."]  # a standard deviation, in the unit of the decisions (erratum T55)
@@ -108,7 +112,8 @@ def objective(loss, y, h, prior: DecisionPrior | None = None, nu: float = 0.0):
     r"""What a decision maker is trained to make small: :math:`\frac1N\sum_n \ell(y_n,h_n) + \frac\nu N\sum_n (h_n-\mu_n)^2/(2\sigma_n^2)`.
 
     This is the negative log of a power-prior posterior divided by N, up to a constant. The loss and the prior are averaged alike, so that
-    the same ``nu`` means the same thing for any number of points.
+    the same ``nu`` means the same thing for any number of points, as long as the prior's standard deviations do. (Those of refits shrink
+    as points are added.)
 
     Args:
         loss: a `Loss` or a function ``(y, h) -> cost``.

@@ -103,7 +103,7 @@ def fidelity(h, h_q, predictive_sd) -> Fidelity:
         >>> far.largest, far.beyond_two
         (3.0, 0.5)
 
-    Source: thesis, section 4.2.6.
+    Source: thesis, section 4.2.6, for the question; the measure is this package's own.
     """
     h, h_q, sd = (np.asarray(_guard.numbers(n, a), float) for n, a in (("h", h), ("h_q", h_q), ("predictive_sd", predictive_sd)))
     if not h.shape == h_q.shape == sd.shape:

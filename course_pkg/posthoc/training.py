@@ -122,7 +122,7 @@ def cross_validate(
 
     A fold's points neither train nor stop the runs that they judge. Only their risk counts, without the prior.
 
-    Arguments and errors as for `fit_decision_maker`, whose ``nu`` with several values calls this.
+    Arguments and errors as for `fit_decision_maker`, which does the same, with its own ``steps``, where ``nu`` holds several values.
 
     Example:
         >>> from course_pkg.decisions import squared

@@ -4,8 +4,8 @@
 
 Writes ``faithful.json``. For data on which the line is wrong and for data on which it is right: the risk of each strength of the prior on
 fresh points and beyond the last data, its distance from the model's decisions, and the strength that cross-validation chooses. Beside them
-a decision maker that sees x and nothing of the model, the cosine whose best line is flat, and data of three sizes. The line's predictive has
-a closed form, and its draws are taken from that. Early stopping on a quarter of the points. Five minutes on two cores.
+a decision maker that sees x and nothing of the model, the cosine whose best line is flat, and data of three sizes. The line's predictive
+has a closed form, and its draws are taken from that. Early stopping on a quarter of the points. Five minutes on two cores.
 """
 
 import argparse

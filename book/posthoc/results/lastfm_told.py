@@ -4,7 +4,7 @@
 
 Writes ``lastfm_told.json``, piece by piece, for the posterior of seed 0. How wide the predictives are, and how much of twenty quantiles is
 one number; the test risk for tilted 0.5 of makers that are told the mean of S draws, and of makers that are told B quantiles of 10,000;
-and the same with a rate that does not fall, as published. Some ten minutes on one core.
+and the same with a rate that does not fall, as published. Some five minutes on one core.
 """
 
 import jax

@@ -1,0 +1,82 @@
+"""Drawings of the page on right decisions from a wrong posterior. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark, shade
+
+COLOURS = (RED, BLUE, GREEN)
+
+
+def two_beliefs(y, true, believed, right, wrong, tilts, excess, agree):
+    """Above: two densities and the decision of each. Below: what the wrong one's decision costs beyond the right one's, by tilt.
+
+    ``excess`` is in per cent of the lowest risk, ``agree`` the tilts at which both decide alike.
+    """
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
+    shade(top, y, true, color=BLUE, label="truth")
+    shade(top, y, believed, color=ORANGE, label="approximation")
+    mark(top, right, f"$h_p$ = {right:.2f}", color=BLUE)
+    mark(top, wrong, f"$h_q$ = {wrong:.2f}", color=RED, side="left")
+    top.set(xlabel="inflow $y$", ylabel="density", ylim=(0, 1.25 * max(true)))
+    top.legend(loc="center right")
+    below.plot(tilts, excess, color=BLACK)
+    below.plot(agree, np.zeros(len(agree)), "o", color=BLUE, label="same decision")
+    below.set(xlabel="tilt of the loss", ylabel="dearer by, %", ylim=(-0.05 * max(excess), None))
+    below.legend(loc="upper right")
+    return fig
+
+
+def the_map(told, outcome, lines, curve):
+    """Outcomes against what the approximation says of them, the lines (label: values at ``told``'s range) and a learnt curve."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.8))
+    ax.plot(told, outcome, ".", color=BLACK, alpha=0.15, markersize=3)
+    span = np.linspace(min(told), max(told), 2)
+    for (name, (a, b)), colour, style in zip(lines.items(), (BLUE, RED, ORANGE), ("-", ":", "--"), strict=True):
+        ax.plot(span, a + b * span, style, color=colour, label=name)
+    ax.plot(*curve, "-.", color=GREEN, label="learnt network")
+    ax.axhline(0, color=BLACK, linewidth=0.8)
+    ax.set(xlabel="mean of the approximation", ylabel="inflow, decision", ylim=(-1, 1.2 * max(told)))
+    ax.legend(loc="upper left")
+    return fig
+
+
+def savings(panels):
+    """A panel for each tilt, a row for each way to decide, a dot for each repetition: ``panels`` maps titles to {way: per cent saved}."""
+    fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 1.9 * len(panels)))
+    for ax, (title, ways) in zip(np.atleast_1d(axes), panels.items(), strict=True):
+        for row, (name, values) in enumerate(reversed(ways.items())):
+            colour = BLUE if name == "p-optimal" else PURPLE
+            ax.plot(values, np.full(len(values), row), "o", color=colour, alpha=0.3, markersize=4)
+            ax.plot(np.mean(values), row, "|", color=BLACK, markersize=14)
+        ax.axvline(0, color=BLACK, linewidth=0.8, linestyle="--")
+        ax.set_yticks(range(len(ways)), list(reversed(ways)))
+        ax.set(title=title, xlabel="saved of the q-optimal risk, %", ylabel="decided by", ylim=(-0.6, len(ways) - 0.4))
+    return fig
+
+
+def break_even(numbers, simulated, predicted, gaps):
+    """Excess risk against the number of outcomes learnt from: marks as simulated, lines as predicted, level if nothing is learnt."""
+    fig, ax = plt.subplots(figsize=(5.0, 4.0))
+    for (name, values), colour, shape in zip(simulated.items(), COLOURS, "os^", strict=True):
+        ax.plot(numbers, values, shape, color=colour, markersize=5, label=name)
+        ax.plot(numbers, predicted[name], color=colour, linewidth=1)
+        ax.axhline(gaps[name], color=colour, linestyle=":")
+    ax.set(xscale="log", yscale="log", xlabel="outcomes learnt from", ylabel="excess risk")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 0.12))
+    return fig
+
+
+def seen_and_unseen(levels, dearer):
+    """Above: levels learnt from outcomes "seen" and "unseen" by the posterior. Below: by how many per cent they raise the risk."""
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 4.0))
+    for ax, what in ((top, levels), (below, dearer)):
+        for row, (name, values) in enumerate(reversed(what.items())):
+            ax.plot(values, np.full(len(values), row), "o", color=RED if name == "seen" else BLUE, alpha=0.4, markersize=5)
+        ax.set_yticks(range(len(what)), list(reversed(what)))
+        ax.set(ylabel="learnt from", ylim=(-0.6, len(what) - 0.4))
+    top.axvline(0.9, color=BLACK, linewidth=0.8, linestyle="--")
+    below.axvline(0, color=BLACK, linewidth=0.8, linestyle="--")
+    top.set_xlabel("level of the quantile that is taken")
+    below.set_xlabel("dearer than the q-optimal decision, %")
+    return fig

@@ -1,0 +1,85 @@
+"""Drawings of the page on how much to calibrate. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+
+TASKS = {
+    "tilted, 0.8": {"color": BLUE, "linestyle": "-"},
+    "tilted, 0.2": {"color": ORANGE, "linestyle": "--"},
+    "squared": {"color": RED, "linestyle": "-."},
+}
+
+
+def dial(theta, posterior, target, q, h, title, fig=None):
+    """One setting: the posterior, the target of the calibrated fit, the fit, and its decision ``h``.
+
+    Given ``fig``, draw into that figure in place of what it holds: a frame of an animation.
+    """
+    if fig is None:
+        fig = plt.figure(figsize=(5.0, 3.6))
+    fig.clear()
+    ax = fig.subplots()
+    _setting(ax, theta, posterior, target, q, h, title)
+    ax.set(xlabel=r"$\theta$, log of failures a year", ylim=(0, 1.1))
+    ax.legend(loc="upper left")
+    return fig
+
+
+def dials(theta, posterior, settings):
+    """Several settings, one below the other: ``settings`` maps a title to (target, q, decision)."""
+    fig, axes = plt.subplots(len(settings), 1, sharex=True, sharey=True, figsize=(5.0, 2.0 * len(settings)))
+    for ax, (title, (target, q, h)) in zip(axes, settings.items(), strict=True):
+        _setting(ax, theta, posterior, target, q, h, title)
+    axes[-1].set(xlabel=r"$\theta$, log of failures a year", ylim=(0, 1.1))
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return fig
+
+
+def _setting(ax, theta, posterior, target, q, h, title):
+    shade(ax, theta, posterior, color=BLUE, label="posterior")
+    ax.plot(theta, target, color=GREEN, linestyle="--", label="target")
+    ax.plot(theta, q, color=ORANGE, label="fit q")
+    mark(ax, h, f"decide {h:.2f}", color=RED)
+    ax.set(title=title, ylabel="density")
+
+
+def shifts(beta, moved):
+    """How far calibration moves the mean of q, by the shift of the utility: ``moved`` maps a title to values, a panel each."""
+    fig, axes = plt.subplots(len(moved), 1, sharex=True, figsize=(5.0, 2.5 * len(moved)))
+    for ax, (title, values) in zip(axes, moved.items(), strict=True):
+        ax.plot(beta, values, color=BLUE)
+        ax.axhline(0, color=BLACK, linewidth=0.8)
+        ax.set(xscale="log", title=title, ylabel="moved by")
+    axes[-1].set_xlabel(r"shift $\beta$")
+    return fig
+
+
+def maps(loss, utilities, logs):
+    """What a loss becomes. Above: utilities over the loss in units of M. Below: their logarithms. Both map a label to values."""
+    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
+    for ax, curves, what in zip(axes, (utilities, logs), ("utility", "log utility"), strict=True):
+        for (name, values), (colour, style) in zip(curves.items(), ((BLUE, "-"), (ORANGE, "--")), strict=True):
+            ax.plot(loss, values, color=colour, linestyle=style, label=name)
+        ax.axhline(0, color=BLACK, linewidth=0.8)
+        ax.set_ylabel(what)
+    axes[0].legend()
+    axes[1].legend(loc="upper right")
+    axes[1].set(xlabel=r"loss, in units of $M$", ylim=(-4, 1.3))
+    return fig
+
+
+def sweep(M, panels, quantiles):
+    """Curves over the scale M, a panel for each title of ``panels``; ``quantiles`` maps a name to an M, marked in the first panel."""
+    fig, axes = plt.subplots(len(panels), 1, sharex=True, figsize=(5.0, 2.5 * len(panels)))
+    for ax, (title, curves) in zip(axes, panels.items(), strict=True):
+        for name, values in curves.items():
+            ax.plot(M, values, label=name, **TASKS[name])
+        ax.set(xscale="log", ylabel="per cent")
+        ax.set_title(title, pad=16 if ax is axes[0] else None)  # room for the quantiles' names
+        ax.legend(loc="best")
+    for name, at in quantiles.items():
+        axes[0].axvline(at, color=BLACK, linestyle=":", linewidth=0.8)
+        axes[0].annotate(name, (at, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+    axes[-1].set_xlabel(r"scale $M$: less calibration to the right")
+    return fig

@@ -1,0 +1,90 @@
+"""Drawings of the page on music. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
+
+STYLES = (("o", ORANGE), ("s", BLUE), ("D", GREEN))
+
+
+def four_losses(losses, hidden, seen):
+    """What calibration saves for each loss, in per cent: ``hidden`` and ``seen`` map a name to (means, sds); an sd of nan draws no bar."""
+    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.6))
+    place = np.arange(len(losses))
+    for ax, groups, title in ((axes[0], hidden, "hidden cells"), (axes[1], seen, "seen cells")):
+        ax.axhline(0, color=BLACK, linewidth=0.8)
+        for k, ((name, (mean, sd)), (shape, colour)) in enumerate(zip(groups.items(), STYLES, strict=False)):
+            at = place + 0.18 * (k - 1)
+            reach = np.nan_to_num(2 * np.asarray(sd))
+            ax.vlines(at, mean - reach, mean + reach, color=colour, linewidth=1)
+            ax.plot(at, mean, shape, color=colour, markersize=5, label=name)
+        ax.set(ylabel="saved, per cent", title=title)
+    axes[1].set_xticks(place, losses)
+    axes[1].set_xlabel("loss")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
+def changes(moved, bins=40):
+    """Density over listeners of how far calibration moves their decisions on average; one panel for each loss."""
+    fig, axes = plt.subplots(len(moved), 1, sharex=True, figsize=(5.0, 1.9 * len(moved)))
+    edges = np.linspace(min(m.min() for m in moved.values()), max(m.max() for m in moved.values()), bins)
+    for ax, (name, values), colour in zip(np.atleast_1d(axes), moved.items(), (BLUE, RED, PURPLE), strict=False):
+        ax.hist(values, edges, density=True, color=colour, alpha=0.5)
+        ax.axvline(0, color=BLACK, linewidth=0.8)
+        ax.set(ylabel="density", title=name)
+    last = np.atleast_1d(axes)[-1]
+    last.set_xlabel("mean change of a listener's decisions, log plays")
+    last.locator_params(axis="x", nbins=5)
+    return fig
+
+
+def joint_against_em(theirs, ours, summit):
+    """Hidden risk saved along the climb. Above: the authors' curves, name -> (seconds, mean). Below: ours, name -> (steps, values)."""
+    fig, axes = plt.subplots(2, 1, sharey=True, figsize=(5.0, 5.8))
+    for (name, (seconds, mean)), colour, style in zip(theirs.items(), (BLUE, GREEN, ORANGE, RED), ("-", "--", "-.", ":"), strict=False):
+        axes[0].plot(seconds, mean, color=colour, linestyle=style, label=name)
+    for (name, (steps, values)), (shape, colour) in zip(ours.items(), (("o-", BLUE), ("s--", GREEN)), strict=False):
+        axes[1].plot(steps, values, shape, color=colour, markersize=5, label=name)
+    for ax, across, title in ((axes[0], "seconds", "theirs"), (axes[1], "step", "ours")):
+        ax.axhline(summit, color=BLACK, linewidth=0.9, linestyle=":", label="without noise")
+        ax.set(xlabel=across, ylabel="saved, per cent", title=title)
+        ax.legend(loc="lower right")
+    axes[0].set_ylim(-12, 6.5)
+    axes[1].set_xlim(0, None)
+    return fig
+
+
+def sweep(theirs, ours, still, marks):
+    """Hidden risk saved for every M: ``theirs`` and ``still`` are (M, mean, sd), ``ours`` is (M, value); ``marks`` maps names to an M."""
+    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.2))
+    for ax, limits in zip(axes, ((-26, 7), (1.5, 6)), strict=True):
+        M, mean, sd = theirs
+        ax.fill_between(M, mean - sd, mean + sd, color=ORANGE, alpha=0.25, linewidth=0)
+        ax.plot(M, mean, "o--", color=ORANGE, markersize=4, label="authors")
+        ax.plot(*ours, "s", color=BLUE, markersize=5, label="ours, Adam")
+        ax.vlines(still[0], still[1] - 2 * still[2], still[1] + 2 * still[2], color=GREEN, linewidth=1)
+        ax.plot(still[0], still[1], "D-", color=GREEN, markersize=4, linewidth=1, label="ours, without noise")
+        for (name, m), style in zip(marks.items(), (":", "-."), strict=False):
+            ax.axvline(m, color=BLACK, linewidth=0.9, linestyle=style, label=name)
+        ax.set(xscale="log", ylabel="saved, per cent", ylim=limits)
+    axes[1].set(xlabel="M, squared log plays", xlim=(0.08, 70))
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
+def direct(rows, constant):
+    """Hidden risk of the direct utility: ``rows`` maps a name to (risk, whether the authors'); a line for the best constant."""
+    fig, ax = plt.subplots(figsize=(5.0, 0.42 * len(rows) + 1.6))
+    place = np.arange(len(rows))[::-1]
+    for by_them, (shape, colour), who in ((True, STYLES[0], "authors"), (False, STYLES[1], "ours")):
+        chosen = [(p, risk) for p, (risk, theirs) in zip(place, rows.values(), strict=True) if theirs == by_them]
+        if chosen:
+            at, values = zip(*chosen, strict=True)
+            ax.plot(values, at, shape, color=colour, markersize=6, label=who)
+    ax.axvline(constant, color=RED, linestyle="--", linewidth=1.2, label="the same decision for every cell")
+    ax.set_yticks(place, list(rows))
+    ax.set(xlabel="risk on hidden cells", ylabel="run")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=1)
+    return fig

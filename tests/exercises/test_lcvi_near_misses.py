@@ -1,0 +1,559 @@
+"""Loss calibration: answers that are nearly right must not pass, right ones in another form must, and hints at a small case must hold."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+from scipy.stats import halfcauchy, norm
+
+from course_pkg.checks import TASKS, judge
+from course_pkg.checks._judge import agree, numbers
+
+E = np.e
+
+
+def _bump(theta):
+    return np.exp(-0.5 * (theta - 2) ** 2)
+
+
+def _bump_slope(theta):
+    return (2 - theta) * _bump(theta)
+
+
+def _parabola(key, mu):
+    return mu**2 + float(jax.random.normal(key))
+
+
+def _a(*values):
+    return np.array(values)
+
+
+PAIR = np.array([0.5, 0.5])
+KEY = jax.random.key(7)
+# the small cases that the verdicts describe: task, inputs, answer as it is printed there
+EXAMPLES = [
+    ("bound/bound", (_a(3, 3), _a(0.25, 0.75), _a(1, E**2)), 1.369),
+    ("bound/best", (_a(0.693, 0), _a(1.0, 3)), _a(0.4, 0.6)),
+    ("loss-to-utility/scale", (np.array([[5.0, 4, 9], [1, 9, 0], [6, 5, 8]]), _a(2.0, 7, 5), 0.75), 4),
+    ("loss-to-utility/exponential", (_a(2.0), 2.0), (_a(0.368), _a(-0.184))),
+    ("loss-to-utility/best", (_a(0.0, 2, 4, 4), _a(0, 1, 2, 3), 2.0), (2, 3)),
+    ("shift-and-scale/pull", (_a(2.0), _a(1.0), 3.0, 1.0), _a(3 / 7)),
+    ("shift-and-scale/smallest", (np.array([[2, 0.5]]), 4.0), -2),
+    ("shift-and-scale/smallest", (np.array([[2, -0.5]]), 4.0), 2),
+    ("shift-and-scale/place", (_bump, _bump_slope, _a(-1.0, 1), 1.0, 0.0), 1),
+    ("shift-and-scale/place", (_bump, _bump_slope, _a(-1.0, 1), 1.0, 1.0), 0.196),
+    ("naive-term/term", (np.array([[[0.0], [1]], [[0], [2]], [[0], [0]]]), _a(0.0), 1.0), -0.352),
+    ("naive-term/term", (np.array([[[0.0, 1]]]), _a(0.0, 3), 1.0), -4),
+    ("naive-term/corrected", (np.array([[1.0, 3]]),), 0.818),
+    ("naive-term/corrected", (np.array([[1.0, 3], [4, 4]]),), 1.102),
+    ("which-estimator/expected", (_a(0.25, 0.75), _a(1.0, 3), 2), 0.878),
+    ("which-estimator/biases", (PAIR, _a(0.0, 2), 3.0, 2), (-0.072, -0.144, 0.072)),
+    ("which-estimator/preferred", (_a(0.9, 0.1), np.array([[0, 1], [2.99, 1]]), 3.0, 2), (0, 1, 0)),
+    ("double-reparameterisation/gradient", (-1.0, 1.0, 0.0, _a(2.0), np.array([[-1.0]]), 1.0, 2.0), (-1, -2, 1)),
+    ("double-reparameterisation/difference", (_parabola, KEY, 3.0, 0.5), 6),
+    ("discrete/worths", (np.array([[[0.5, 0.5]], [[1, 0]], [[1, 0]]]), np.array([[0.0, 2], [4, 1]]), 5.0), np.array([[1.439, 1.150]])),
+    ("discrete/both", (np.array([[[0.0, 1]], [[1, 0]]]), np.array([[0, 2.6], [5, 2.5]]), 5.1), (_a(1), _a(0))),
+    ("em-step/decide", (np.array([[9.0, 1, 4], [4, 6, 1], [2, 1, 1]])[:, :, None], 0.75), _a(4)),
+    ("em-step/round", (PAIR, np.array([[[2.0, 1], [3, 4]], [[3, 2], [3, 4]]]), _a(0, 0)), (_a(0.4, 0.6), _a(0, 1))),
+    ("joint-step/bound", (1.0, 0.5, _a(3.0), _a(2.0), 0.0, 2.0, 3.0, 4.0), -3.793),
+    ("joint-step/gradient", (1.0, 0.5, _a(3.0, 0), _a(2.0, 1), _a(0), 0.0, 2.0, 1.0, 4.0), (1.75, -0.125, _a(-1, 0))),
+    ("find-the-bug/decide", (np.array([[0.0, 0, 3]]), _a(0, 1), 1.0), 0),
+    ("find-the-bug/minibatch", (_a(0.0, 1), _a(1.0, 1), 6, _a(1.0, -1), 0.0, 0.5, 2.0, 1.0, 4.0), -18.428),
+    ("find-the-bug/density", (0.0, _a()), -2.100),
+    ("find-the-bug/density", (1.0, _a(0.0, 1)), -5.226),
+    ("was-it-calibration/risks", (0.0, 1.0, 1.0, 0.2, 0.5), (0.583, 0.080)),
+    ("was-it-calibration/credit", (_a(6.0, 4), _a(5.0, 3), _a(3.0, 3)), (0.4, 0.2, 0.25)),
+    ("your-own/loss", (_a(3.1, 3.7, 2.5), _a(3.0, 3, 3)), _a(0, 1.5, 0.5)),
+]
+
+
+def _near(got, want):
+    """Equal to within the last digit that is printed."""
+    one, other = numbers(got), numbers(want)
+    return len(one) == len(other) and all(
+        a.shape == b.shape and np.allclose(a, b, rtol=0, atol=6e-4) for a, b in zip(one, other, strict=True)
+    )
+
+
+def _u(y, h, M):
+    return np.exp(-((y - h) ** 2) / M)
+
+
+def _moments(u):
+    return u.mean(axis=1), u.var(axis=1, ddof=1), u.shape[1]
+
+
+def _term_of_y(y, mu, sigma, h, M):
+    u = jnp.exp(-((y - h) ** 2) / M)
+    return jnp.log(u.mean(axis=1)).mean()
+
+
+def _gradient_with(outcome):
+    def answer(mu, sigma, h, eps, delta, s, M):
+        return jax.grad(lambda m, w, at: _term_of_y(outcome(m, w, eps, delta, s), m, w, at, M), argnums=(0, 1, 2))(mu, sigma, h)
+
+    return answer
+
+
+def _gradient_by_hand(mu, sigma, h, eps, delta, s, M):
+    out = np.zeros(3)
+    for e, noise in zip(eps, delta, strict=True):
+        y = np.exp(mu + sigma * e + s * noise)
+        u = _u(y, h, M)
+        along = (u * -2 * (y - h) / M * y).sum() / u.sum()
+        out += np.array([along, along * e, (u * 2 * (y - h) / M).sum() / u.sum()]) / len(eps)
+    return list(out)
+
+
+def _joint(m, s, h, x, index, a, t, tau, M, *, weight=None, spread=lambda x: x**2, kl=lambda m, s, a, t: 0.0):
+    def estimate(m, s, h):
+        loss = (h[index] - x[index] * m) ** 2 + spread(x[index]) * s**2 + tau**2
+        divergence = jnp.log(t / s) + (s**2 + (m - a) ** 2) / (2 * t**2) + kl(m, s, a, t)
+        return -divergence - (len(h) / len(index) if weight is None else weight(h, index)) * loss.sum() / M
+
+    return jax.grad(estimate, argnums=(0, 1, 2))(m, s, jnp.asarray(h))
+
+
+def _round_by(of):
+    def answer(p, u, h):
+        q = softmax(np.log(p) + sum(np.log(u[n, :, h[n]]) for n in range(len(h))))
+        return q, of(q, u)
+
+    return answer
+
+
+def _bound_of(*, tau=lambda tau: tau**2, half=0.5, s=lambda s: s**2):
+    def answer(m, s_, h, x, a, t, tau_, M):
+        divergence = np.log(t / s_) + (s_**2 + (m - a) ** 2) / (2 * t**2) - half
+        return -divergence - ((h - x * m) ** 2 + x**2 * s(s_) + tau(tau_)).sum() / M
+
+    return answer
+
+
+def _minibatch(rows, h, n, eps, mu, sigma, s, s0, M, *, noise=1.0, cost_mean=False, jacobian=0.0, scale=None):
+    theta, k = mu + sigma * eps, n / len(rows) if scale is None else scale(n, rows)
+    fit = norm.logpdf(rows[:, None], theta, s).sum(axis=0)
+    at = np.full_like(theta, mu) if cost_mean else theta
+    cost = ((h[:, None] - at) ** 2 + noise * s**2).sum(axis=0) / M
+    return (k * (fit - cost) + norm.logpdf(theta, 0, s0) - norm.logpdf(theta, mu, sigma) + jacobian * np.log(sigma)).mean()
+
+
+NEAR_MISSES = [
+    ("bound/bound", "log2", lambda lj, q, u: q @ (lj - logsumexp(lj) + np.log2(u) - np.log(q))),
+    ("bound/bound", "evidence from the largest", lambda lj, q, u: q @ (lj - lj.max() + np.log(u) - np.log(q))),
+    ("bound/bound", "evidence by the mean", lambda lj, q, u: q @ (lj - np.log(np.exp(lj).mean()) + np.log(u) - np.log(q))),
+    ("bound/bound", "unweighted", lambda lj, q, u: (lj - logsumexp(lj) + np.log(u) - np.log(q)).mean()),
+    ("bound/bound", "summed", lambda lj, q, u: (lj - logsumexp(lj) + np.log(u) - np.log(q)).sum()),
+    ("bound/bound", "evidence under q", lambda lj, q, u: q @ (lj - np.log(q @ np.exp(lj)) + np.log(u) - np.log(q))),
+    ("bound/bound", "term by term", lambda lj, q, u: q * (lj - logsumexp(lj) + np.log(u) - np.log(q))),
+    ("bound/bound", "divided by q twice", lambda lj, q, u: q @ (lj - logsumexp(lj) + np.log(u) - 2 * np.log(q))),
+    ("bound/bound", "minus the bound", lambda lj, q, u: -(q @ (lj - logsumexp(lj) + np.log(u) - np.log(q)))),
+    ("bound/bound", "bound exponentiated", lambda lj, q, u: np.exp(q @ (lj - logsumexp(lj) + np.log(u) - np.log(q)))),
+    ("bound/best", "square root", lambda lj, u: softmax(lj + 0.5 * np.log(u))),
+    ("bound/best", "uniform", lambda lj, u: np.full(len(u), 1 / len(u))),
+    ("bound/best", "p log u", lambda lj, u: softmax(lj) * np.log(u) / (softmax(lj) @ np.log(u))),
+    ("bound/best", "sum of both", lambda lj, u: (softmax(lj) + u / u.sum()) / 2),
+    ("bound/best", "exponential of the log joint times u", lambda lj, u: softmax(lj * u)),
+    ("bound/best", "logs", lambda lj, u: lj + np.log(u) - logsumexp(lj + np.log(u))),
+    ("loss-to-utility/scale", "median", lambda y, h, q: np.median(np.abs(y - h))),
+    ("loss-to-utility/scale", "around the mean", lambda y, h, q: np.quantile(np.abs(y - y.mean(axis=0)), q)),
+    ("loss-to-utility/scale", "q of the largest", lambda y, h, q: q * np.abs(y - h).max()),
+    ("loss-to-utility/scale", "rows shared", lambda y, h, q: np.quantile(np.abs(y - h.mean()), q)),
+    ("loss-to-utility/scale", "median of the rows", lambda y, h, q: np.median(np.quantile(np.abs(y - h), q, axis=0))),
+    ("loss-to-utility/scale", "per draw", lambda y, h, q: np.quantile(np.abs(y - h), q, axis=1).mean()),
+    ("loss-to-utility/scale", "largest of the rows", lambda y, h, q: np.quantile(np.abs(y - h), q, axis=0).max()),
+    ("loss-to-utility/exponential", "half", lambda l, M: (np.exp(-l / (2 * M)), -np.exp(-l / (2 * M)) / (2 * M))),
+    ("loss-to-utility/exponential", "slope in gamma", lambda l, M: (np.exp(-l / M), -l * np.exp(-l / M))),
+    ("loss-to-utility/exponential", "slope in M", lambda l, M: (np.exp(-l / M), l / M**2 * np.exp(-l / M))),
+    ("loss-to-utility/exponential", "base two", lambda l, M: (2 ** (-l / M), -np.log(2) * 2 ** (-l / M) / M)),
+    ("loss-to-utility/exponential", "log", lambda l, M: (-l / M, np.full(l.shape, -1 / M))),
+    ("loss-to-utility/exponential", "utility only", lambda l, M: np.exp(-l / M)),
+    ("loss-to-utility/best", "rounded mean", lambda y, g, M: (y.mean(), g[_u(y[:, None], g, M).mean(axis=0).argmax()])),
+    ("loss-to-utility/best", "half M", lambda y, g, M: (g[_u(y[:, None], g, np.inf).argmax() * 0], g[0])),
+    (
+        "loss-to-utility/best",
+        "median first",
+        lambda y, g, M: (g[np.abs(g - np.median(y)).argmin()], g[_u(y[:, None], g, M).mean(axis=0).argmax()]),
+    ),
+    ("loss-to-utility/best", "mode", lambda y, g, M: (g[np.abs(g - y.mean()).argmin()], g[_u(y[:, None], g, 0.05).mean(axis=0).argmax()])),
+    ("shift-and-scale/pull", "log twice", lambda i, d, a, b: np.log(a * np.abs(d)) - np.log(b + a * i)),
+    ("shift-and-scale/pull", "beta scaled", lambda i, d, a, b: a * d / (a * b + a * i)),
+    ("shift-and-scale/pull", "value", lambda i, d, a, b: np.log(b + a * i)),
+    ("shift-and-scale/pull", "one for all", lambda i, d, a, b: a * d.mean() / (b + a * i.mean())),
+    ("shift-and-scale/pull", "without u", lambda i, d, a, b: a * d / (b + a)),
+    ("shift-and-scale/smallest", "per decision", lambda u, a: -a * u.min(axis=0)),
+    ("shift-and-scale/smallest", "largest column minimum", lambda u, a: -a * u.min(axis=0).max()),
+    ("shift-and-scale/smallest", "just above", lambda u, a: -a * u.min() + 0.1),
+    ("shift-and-scale/smallest", "first entry", lambda u, a: -a * u[0, 0]),
+    ("shift-and-scale/smallest", "never above zero", lambda u, a: min(0.0, -a * u.min())),
+    ("shift-and-scale/place", "half the way", lambda u, d, e, a, b: 0.5 * np.mean(a * d(e) / (b + a * u(e)))),
+    (
+        "shift-and-scale/place",
+        "two steps",
+        lambda u, d, e, a, b: (lambda g: g(g(0.0)))(lambda m: np.mean(a * d(m + e) / (b + a * u(m + e)))),
+    ),
+    ("naive-term/term", "median over theta", lambda y, h, M: np.median(np.log(_u(y, h, M).mean(axis=1)), axis=0).sum()),
+    ("naive-term/term", "theta by theta", lambda y, h, M: np.log(_u(y, h, M).mean(axis=1)).sum(axis=1)),
+    ("naive-term/term", "product in the log", lambda y, h, M: np.log(_u(y, h, M).mean(axis=1).prod(axis=1).mean())),
+    ("naive-term/term", "sum in the log", lambda y, h, M: np.log(_u(y, h, M).mean(axis=1).sum(axis=1)).mean()),
+    ("naive-term/term", "mean outcome first", lambda y, h, M: np.log(_u(y.mean(axis=1), h, M)).mean(axis=0).sum()),
+    ("naive-term/term", "mean decision", lambda y, h, M: np.log(_u(y, h.mean(), M).mean(axis=1)).mean(axis=0).sum()),
+    ("naive-term/term", "two M", lambda y, h, M: np.log(_u(y, h, 2 * M).mean(axis=1)).mean(axis=0).sum()),
+    ("naive-term/term", "log10", lambda y, h, M: np.log10(_u(y, h, M).mean(axis=1)).mean(axis=0).sum()),
+    ("naive-term/term", "log1p", lambda y, h, M: np.log1p(_u(y, h, M).mean(axis=1)).mean(axis=0).sum()),
+    ("naive-term/corrected", "over S_y - 1", lambda u: (lambda m, v, n: np.log(m) + v / (2 * (n - 1) * m**2))(*_moments(u)).mean()),
+    ("naive-term/corrected", "S_theta", lambda u: (lambda m, v, n: np.log(m) + v / (2 * len(u) * m**2))(*_moments(u)).mean()),
+    (
+        "naive-term/corrected",
+        "variance of the logs",
+        lambda u: (np.log(u.mean(axis=1)) + np.log(u).var(axis=1, ddof=1) / (2 * u.shape[1])).mean(),
+    ),
+    ("naive-term/corrected", "inside the log", lambda u: (lambda m, v, n: np.log(m + v / (2 * n * m**2)))(*_moments(u)).mean()),
+    ("naive-term/corrected", "inside, relative", lambda u: (lambda m, v, n: np.log(m * (1 + v / (2 * n * m**2))))(*_moments(u)).mean()),
+    (
+        "naive-term/corrected",
+        "mean squared outside",
+        lambda u: (lambda m, v, n: np.log(m) + v / (2 * n * (m**2).mean()))(*_moments(u)).mean(),
+    ),
+    ("naive-term/corrected", "correction alone", lambda u: (lambda m, v, n: v / (2 * n * m**2))(*_moments(u)).mean()),
+    ("which-estimator/expected", "one more draw", lambda p, u, d: _expected(p, u, d + 1)),
+    (
+        "which-estimator/expected",
+        "simulated",
+        lambda p, u, d: np.log(np.random.default_rng(0).choice(u, (1000, d), p=p).mean(axis=1)).mean(),
+    ),
+    ("which-estimator/expected", "geometric", lambda p, u, d: d * (p @ np.log(u))),
+    ("which-estimator/expected", "log of the mean outcome", lambda p, u, d: np.log(u.mean())),
+    ("which-estimator/biases", "sizes", lambda p, l, M, d: tuple(abs(b) for b in _biases(p, l, M, d))),
+    ("which-estimator/biases", "order", lambda p, l, M, d: tuple(_biases(p, l, M, d)[i] for i in (1, 0, 2))),
+    ("which-estimator/biases", "log M twice", lambda p, l, M, d: (*_biases(p, l, M, d)[:2], _biases(p, l, M, d)[2] + np.log(M))),
+    ("which-estimator/biases", "one draw for all", lambda p, l, M, d: _biases(p, l, M, 1)),
+    ("which-estimator/preferred", "least mean loss unweighted", lambda p, l, M, d: (int(l.mean(axis=0).argmin()),) * 3),
+    ("which-estimator/preferred", "minimax", lambda p, l, M, d: (int(l.max(axis=0).argmin()),) * 3),
+    (
+        "double-reparameterisation/gradient",
+        "delta scaled by sigma",
+        _gradient_with(lambda m, w, e, d, s: jnp.exp(m + w * e[:, None] + w * d)),
+    ),
+    ("double-reparameterisation/gradient", "eps for each outcome", _gradient_with(lambda m, w, e, d, s: jnp.exp(m + w * d + s * d))),
+    ("double-reparameterisation/gradient", "no eps", _gradient_with(lambda m, w, e, d, s: jnp.exp(m + w + s * d))),
+    ("double-reparameterisation/gradient", "sigma squared", _gradient_with(lambda m, w, e, d, s: jnp.exp(m + w**2 * e[:, None] + s * d))),
+    ("double-reparameterisation/gradient", "normal outcome", _gradient_with(lambda m, w, e, d, s: m + w * e[:, None] + s * d)),
+    ("double-reparameterisation/gradient", "two values", lambda *case: _gradient_by_hand(*case)[:2]),
+    (
+        "double-reparameterisation/difference",
+        "folded",
+        lambda f, k, m, c: (f(jax.random.fold_in(k, 0), m + c) - f(jax.random.fold_in(k, 1), m - c)) / (2 * c),
+    ),
+    (
+        "double-reparameterisation/difference",
+        "another key for both",
+        lambda f, k, m, c: (f(jax.random.key(0), m + c) - f(jax.random.key(0), m - c)) / (2 * c),
+    ),
+    (
+        "double-reparameterisation/difference",
+        "second one new",
+        lambda f, k, m, c: (f(k, m + c) - f(jax.random.split(k)[0], m - c)) / (2 * c),
+    ),
+    ("double-reparameterisation/difference", "backwards", lambda f, k, m, c: (f(k, m) - f(k, m - c)) / c),
+    ("double-reparameterisation/difference", "relative", lambda f, k, m, c: (f(k, m * (1 + c)) - f(k, m * (1 - c))) / (2 * c)),
+    ("discrete/worths", "each outcome alike", lambda p, c, M: np.log(p @ (M - c)).mean(axis=0) * 0 + np.log((M - c).mean(axis=0))),
+    ("discrete/worths", "median", lambda p, c, M: np.median(np.log(p @ (M - c)), axis=0)),
+    ("discrete/worths", "no M", lambda p, c, M: -np.log(p @ c).mean(axis=0)),
+    ("discrete/worths", "largest cost for M", lambda p, c, M: np.log(p @ (c.max() - c) + 1e-12).mean(axis=0)),
+    ("discrete/worths", "rows averaged", lambda p, c, M: np.log(p @ (M - c)).mean(axis=1)),
+    ("discrete/worths", "best only", lambda p, c, M: np.log(p @ (M - c)).mean(axis=0).max(axis=1)),
+    ("discrete/both", "first theta", lambda p, c, M: (np.log(p @ (M - c)).mean(axis=0).argmax(axis=1), (p[0] @ c).argmin(axis=1))),
+    (
+        "discrete/both",
+        "votes",
+        lambda p, c, M: (np.log(p @ (M - c)).mean(axis=0).argmax(axis=1), np.median((p @ c).argmin(axis=2), axis=0)),
+    ),
+    ("discrete/both", "largest utility", lambda p, c, M: ((p @ (M - c)).max(axis=0).argmax(axis=1), (p.mean(axis=0) @ c).argmin(axis=1))),
+    ("em-step/decide", "mean of q and 1 - q", lambda y, q: (np.quantile(y, q, axis=(0, 1)) + np.quantile(y, 1 - q, axis=(0, 1))) / 2),
+    ("em-step/decide", "of the first theta", lambda y, q: np.quantile(y[0], q, axis=0)),
+    ("em-step/decide", "by the normal", lambda y, q: y.mean(axis=(0, 1)) + y.std(axis=(0, 1)) * norm.ppf(q)),
+    ("em-step/decide", "mean over outcomes of quantiles", lambda y, q: np.quantile(y, q, axis=0).mean(axis=0)),
+    ("em-step/decide", "next draw", lambda y, q: np.sort(y.reshape(-1, y.shape[2]), axis=0)[int(q * y.shape[0] * y.shape[1]) + 1]),
+    ("em-step/round", "q of the mean utility", lambda p, u, h: _round_by(lambda q, u: np.log(q @ u).argmax(axis=1))(p, u, h)),
+    ("em-step/round", "likeliest theta", _round_by(lambda q, u: u[:, q.argmax()].argmax(axis=1))),
+    ("em-step/round", "unweighted", _round_by(lambda q, u: np.log(u).sum(axis=1).argmax(axis=1))),
+    ("em-step/round", "all decisions in q", lambda p, u, h: (softmax(np.log(p) + np.log(u).sum(axis=(0, 2))), h)),
+    ("em-step/round", "first row only", lambda p, u, h: (p * u[0, :, h[0]] / (p @ u[0, :, h[0]]), h)),
+    ("joint-step/bound", "tau not squared", _bound_of(tau=lambda tau: tau)),
+    ("joint-step/bound", "s not squared", _bound_of(s=lambda s: s)),
+    ("joint-step/bound", "half forgotten", _bound_of(half=0.0)),
+    ("joint-step/bound", "half added", _bound_of(half=-0.5)),
+    ("joint-step/bound", "root of the spread", _bound_of(s=lambda s: s**4)),
+    ("joint-step/gradient", "scale upside down", lambda *c: _joint(*c, weight=lambda h, i: len(i) / len(h))),
+    ("joint-step/gradient", "mean", lambda *c: _joint(*c, weight=lambda h, i: 1 / len(i))),
+    ("joint-step/gradient", "times n", lambda *c: _joint(*c, weight=lambda h, i: len(h))),
+    ("joint-step/gradient", "x forgotten", lambda *c: _joint(*c, spread=lambda x: 1.0 + 0 * x)),
+    ("joint-step/gradient", "entropy twice", lambda *c: _joint(*c, kl=lambda m, s, a, t: -jnp.log(s))),
+    ("joint-step/gradient", "spread of q forgotten", lambda *c: _joint(*c, kl=lambda m, s, a, t: -(s**2) / (2 * t**2))),
+    ("joint-step/gradient", "s as log s", lambda *c: (_joint(*c)[0], c[1] * _joint(*c)[1], _joint(*c)[2])),
+    (
+        "find-the-bug/decide",
+        "median over theta",
+        lambda y, g, M: g[np.median(np.log(_u(y[:, :, None], g, M).mean(axis=1)), axis=0).argmin()],
+    ),
+    ("find-the-bug/decide", "mean outcome", lambda y, g, M: g[np.abs(g - y.mean()).argmin()]),
+    ("find-the-bug/decide", "median outcome", lambda y, g, M: g[np.abs(g - np.median(y)).argmin()] + 0.5),
+    ("find-the-bug/minibatch", "noise forgotten", lambda *c: _minibatch(*c, noise=0.0)),
+    ("find-the-bug/minibatch", "noise twice", lambda *c: _minibatch(*c, noise=2.0)),
+    ("find-the-bug/minibatch", "cost at mu", lambda *c: _minibatch(*c, cost_mean=True)),
+    ("find-the-bug/minibatch", "log-det added", lambda *c: _minibatch(*c, jacobian=1.0)),
+    ("find-the-bug/minibatch", "upside down", lambda *c: _minibatch(*c, scale=lambda n, rows: len(rows) / n)),
+    ("find-the-bug/minibatch", "n", lambda *c: _minibatch(*c, scale=lambda n, rows: n)),
+    (
+        "find-the-bug/density",
+        "full Cauchy",
+        lambda t, e: halfcauchy.logpdf(np.exp(t), scale=5) - np.log(2) + t + norm.logpdf(e, 0, np.exp(t)).sum(),
+    ),
+    ("find-the-bug/density", "scale one", lambda t, e: halfcauchy.logpdf(np.exp(t)) + t + norm.logpdf(e, 0, np.exp(t)).sum()),
+    (
+        "find-the-bug/density",
+        "variance tau",
+        lambda t, e: halfcauchy.logpdf(np.exp(t), scale=5) + t + norm.logpdf(e, 0, np.exp(t / 2)).sum(),
+    ),
+    (
+        "find-the-bug/density",
+        "effects averaged",
+        lambda t, e: halfcauchy.logpdf(np.exp(t), scale=5) + t + (norm.logpdf(e, 0, np.exp(t)).mean() if len(e) else 0),
+    ),
+    ("find-the-bug/density", "effects left out", lambda t, e: halfcauchy.logpdf(np.exp(t), scale=5) + t),
+    ("was-it-calibration/risks", "shifted", lambda pm, ps, qm, qs, a: (abs(pm - qm), ps)),
+    ("was-it-calibration/risks", "squared", lambda pm, ps, qm, qs, a: (ps**2 + (pm - qm) ** 2, qs**2)),
+    ("was-it-calibration/risks", "sd of p in both", lambda pm, ps, qm, qs, a: _risks(pm, ps, qm, ps, a)),
+    ("was-it-calibration/risks", "variance for sd", lambda pm, ps, qm, qs, a: _risks(pm, ps**2, qm, qs**2, a)),
+    ("was-it-calibration/risks", "doubled", lambda *c: tuple(2 * value for value in _risks(*c))),
+    ("was-it-calibration/credit", "logs", lambda e, l, c: tuple(np.log(a.mean() / b.mean()) for a, b in ((e, c), (e, l), (l, c)))),
+    (
+        "was-it-calibration/credit",
+        "summed shares",
+        lambda e, l, c: (1 - c.mean() / e.mean(), 1 - l.mean() / e.mean(), l.mean() / e.mean() - c.mean() / l.mean()),
+    ),
+    ("your-own/loss", "jump", lambda y, h: jnp.where(y - h > 0.2, 3 * (y - h) - 0.2, jnp.maximum(h - y, 0))),
+    ("your-own/loss", "squared", lambda y, h: 3 * jnp.maximum(y - h - 0.2, 0) ** 2 + jnp.maximum(h - y, 0)),
+    ("your-own/loss", "absolute", lambda y, h: jnp.abs(y - h)),
+    ("your-own/loss", "allowance times three", lambda y, h: jnp.maximum(3 * (y - h) - 0.2, 0) + jnp.maximum(h - y, 0)),
+]
+# mistakes in another form must still be called by their names
+NAMED = [
+    (
+        "bound/bound",
+        "ELBO + U from a sum",
+        lambda lj, q, u: sum(a * (b + math.log(c) - math.log(a)) for a, b, c in zip(q, lj, u, strict=True)),
+        "ELBO plus U",
+    ),
+    (
+        "naive-term/term",
+        "JAX, log inside",
+        lambda y, h, M: -((jnp.asarray(y) - h[None, None]) ** 2 / M).mean(axis=(0, 1)).sum(),
+        "inside the inner mean",
+    ),
+    ("em-step/decide", "one price turned", lambda y, q: np.quantile(y.reshape(-1, y.shape[2]), 1 - q, axis=0), "changed places"),
+    (
+        "discrete/worths",
+        "einsum, turned",
+        lambda p, c, M: np.log(np.einsum("snc,hc->snh", p, M - c)).mean(axis=0),
+        "columns of the cost matrix",
+    ),
+    (
+        "double-reparameterisation/difference",
+        "split, in JAX",
+        lambda f, k, m, c: (lambda a, b: (f(a, m + c) - f(b, m - c)) / (2 * c))(*jax.random.split(k)),
+        "different noise",
+    ),
+    (
+        "double-reparameterisation/gradient",
+        "outcome held",
+        _gradient_with(lambda m, w, e, d, s: jax.lax.stop_gradient(jnp.exp(m + w * e[:, None] + s * d))),
+        "held the outcomes fixed",
+    ),
+    ("find-the-bug/decide", "mean, by the loss", lambda y, g, M: g[((y[:, :, None] - g) ** 2).mean(axis=(0, 1)).argmin()], "whatever M is"),
+]
+LEGITIMATE = [
+    ("bound/bound", "JAX", lambda lj, q, u: jnp.sum(q * (jax.nn.log_softmax(lj) + jnp.log(u) - jnp.log(q)))),
+    ("bound/bound", "by loops", lambda lj, q, u: sum(a * math.log(b * c / a) for a, b, c in zip(q, softmax(lj), u, strict=True))),
+    ("bound/best", "softmax", lambda lj, u: softmax(lj + np.log(u))),
+    ("bound/best", "a list", lambda lj, u: list(softmax(lj) * u / (softmax(lj) @ u))),
+    ("loss-to-utility/scale", "sorted", lambda y, h, q: np.sort(np.abs(y - h).ravel())[math.ceil(q * y.size) - 1]),
+    ("loss-to-utility/scale", "JAX", lambda y, h, q: jnp.quantile(jnp.abs(jnp.asarray(y) - h[None]), q)),
+    ("loss-to-utility/scale", "inverted CDF", lambda y, h, q: np.quantile(np.abs(y - h), q, method="inverted_cdf")),
+    ("loss-to-utility/exponential", "list", lambda l, M: [np.exp(-l / M), -np.exp(-l / M) / M]),
+    ("loss-to-utility/exponential", "grad", lambda l, M: (jnp.exp(-l / M), jax.vmap(jax.grad(lambda x: jnp.exp(-x / M)))(jnp.asarray(l)))),
+    (
+        "loss-to-utility/best",
+        "broadcast the other way",
+        lambda y, g, M: (g[((g[:, None] - y) ** 2).mean(axis=1).argmin()], g[np.exp(-((g[:, None] - y) ** 2) / M).sum(axis=1).argmax()]),
+    ),
+    ("shift-and-scale/pull", "divided through", lambda i, d, a, b: d / (b / a + i)),
+    ("shift-and-scale/smallest", "max", lambda u, a: np.max(-a * u)),
+    ("shift-and-scale/place", "damped iteration", lambda u, d, e, a, b: _iterate(lambda m: np.mean(a * d(m + e) / (b + a * u(m + e))))),
+    ("naive-term/term", "logsumexp", lambda y, h, M: (logsumexp(-((y - h) ** 2) / M, axis=1) - np.log(y.shape[1])).mean(axis=0).sum()),
+    ("naive-term/term", "JAX", lambda y, h, M: jnp.log(jnp.exp(-((jnp.asarray(y) - h[None, None]) ** 2) / M).mean(1)).mean(0).sum()),
+    ("naive-term/corrected", "by loops", lambda u: np.mean([math.log(r.mean()) + r.var(ddof=1) / (2 * len(r) * r.mean() ** 2) for r in u])),
+    ("which-estimator/expected", "multiplicities", lambda p, u, d: _expected(p, u, d)),
+    ("double-reparameterisation/gradient", "by hand, a list", _gradient_by_hand),
+    ("double-reparameterisation/difference", "other order", lambda f, k, m, c: -(f(k, m - c) - f(k, m + c)) / c / 2),
+    ("discrete/worths", "einsum", lambda p, c, M: np.log(M - np.einsum("snc,ch->snh", p, c)).mean(axis=0)),
+    ("discrete/both", "pooled", lambda p, c, M: (np.log(p @ (M - c)).sum(axis=0).argmax(axis=1), (p @ c).sum(axis=0).argmin(axis=1))),
+    ("em-step/decide", "moved axes", lambda y, q: np.quantile(np.moveaxis(y, 2, 0).reshape(y.shape[2], -1), q, axis=1)),
+    ("em-step/decide", "order statistic", lambda y, q: np.sort(y.reshape(-1, y.shape[2]), axis=0)[math.ceil(q * y[:, :, 0].size) - 1]),
+    ("em-step/round", "logs", _round_by(lambda q, u: np.einsum("k,nkh->nh", q, np.log(u)).argmax(axis=1))),
+    (
+        "em-step/round",
+        "lists",
+        lambda p, u, h: tuple(list(part) for part in _round_by(lambda q, u: np.einsum("k,nkh->nh", q, np.log(u)).argmax(1))(p, u, h)),
+    ),
+    ("joint-step/bound", "without the constant's name", _bound_of()),
+    ("joint-step/gradient", "JAX", _joint),
+    ("find-the-bug/decide", "JAX", lambda y, g, M: g[int(jnp.log(jnp.exp(-((y[:, :, None] - g) ** 2) / M).mean(1)).mean(0).argmax())]),
+    ("find-the-bug/minibatch", "another grouping", _minibatch),
+    (
+        "find-the-bug/density",
+        "written out",
+        lambda t, e: math.log(2 / (5 * math.pi)) - math.log1p((math.exp(t) / 5) ** 2) + t + norm.logpdf(e, scale=math.exp(t)).sum(),
+    ),
+    ("was-it-calibration/risks", "by quadrature", lambda *case: _risks(*case)),
+    (
+        "was-it-calibration/credit",
+        "totals",
+        lambda e, l, c: np.array([1 - c.sum() / e.sum(), 1 - l.sum() / e.sum(), 1 - c.sum() / l.sum()]),
+    ),
+    ("your-own/loss", "where", lambda y, h: jnp.where(y > h + 0.2, 3 * (y - h - 0.2), jnp.where(y < h, h - y, 0.0))),
+    ("your-own/loss", "maximum of three", lambda y, h: jnp.maximum(jnp.maximum(3 * (y - h - 0.2), h - y), 0)),
+]
+
+
+def _iterate(pull, m=0.0):
+    for _ in range(400):
+        m = 0.7 * m + 0.3 * pull(m)
+    return m
+
+
+def _expected(p, u, draws):
+    """Counts in the place of lists."""
+    total = 0.0
+    for counts in np.ndindex(*(draws + 1,) * len(u)):
+        if sum(counts) == draws:
+            ways = math.factorial(draws) / math.prod(math.factorial(c) for c in counts)
+            total += ways * math.prod(a**c for a, c in zip(p, counts, strict=True)) * math.log(np.dot(counts, u) / draws)
+    return total
+
+
+def _biases(p, loss, M, draws):
+    truth = np.log(M - p @ loss)
+    return _expected(p, M - loss, draws) - truth, p @ np.log(M - loss) - truth, np.log(M) - p @ loss / M - truth
+
+
+def _risks(p_mean, p_sd, q_mean, q_sd, level):
+    h = q_mean + q_sd * norm.ppf(level)
+    z = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    return tuple(np.mean(np.maximum(level * (m + s * z - h), (level - 1) * (m + s * z - h))) for m, s in ((p_mean, p_sd), (q_mean, q_sd)))
+
+
+@pytest.mark.parametrize(("name", "args", "want"), [pytest.param(*row, id=f"{row[0]}-{place}") for place, row in enumerate(EXAMPLES)])
+def test_the_small_case_that_a_verdict_describes_is_right(name, args, want, solved):
+    assert _near(solved[f"lcvi/{name}"](*args), want)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in NEAR_MISSES])
+def test_what_is_nearly_right_does_not_pass_and_is_not_sent_to_a_case_that_it_satisfies(name, answer, seed):
+    verdict = judge(f"lcvi/{name}", answer, seed)
+    assert not verdict.passed
+    if any(verdict.message == mistake.words for mistake in TASKS[f"lcvi/{name}"].mistakes.values()) or verdict.message.startswith(
+        "Expected"
+    ):
+        return
+    with np.errstate(all="ignore"):
+        assert not all(_near(answer(*args), want) for task, args, want in EXAMPLES if task == name), verdict.message
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake"), [(name, m) for name, task in TASKS.items() if name.startswith("lcvi/") for m in task.mistakes]
+)
+def test_no_two_mistakes_and_no_right_answer_are_told_the_same(name, mistake, solved):
+    words = TASKS[name].mistakes[mistake].words
+    assert judge(name, solved[name]).message != words
+    assert words == judge(name, TASKS[name].mistakes[mistake].answer, 24).message
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer", "words"), [pytest.param(n, a, w, id=f"{n}: {what}") for n, what, a, w in NAMED])
+def test_a_mistake_in_another_form_keeps_its_name(name, answer, words, seed):
+    assert words in judge(f"lcvi/{name}", answer, seed).message
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in LEGITIMATE])
+def test_what_is_right_in_another_way_passes(name, answer, seed):
+    verdict = judge(f"lcvi/{name}", answer, seed)
+    assert verdict.passed, verdict.message
+
+
+def test_a_program_may_be_written_in_other_ways():
+    import numpyro
+    from numpyro.distributions import HalfNormal, Normal, StudentT, TransformedDistribution
+    from numpyro.distributions.transforms import AffineTransform
+
+    def without_plate(x, y=None):
+        spread = numpyro.sample("spread", HalfNormal())
+        slope, base = numpyro.sample("slope", Normal()), numpyro.sample("base", Normal(3, 2))
+        numpyro.sample("y", StudentT(4, base + slope * x, spread), obs=y)
+
+    def scaled(x, y=None):
+        spread = numpyro.sample("spread", HalfNormal(1.0))
+        base = numpyro.sample("base", Normal(3.0, 2.0))
+        slope = numpyro.sample("slope", Normal(0.0, 1.0))
+        line = numpyro.deterministic("line", base + slope * x)
+        with numpyro.plate("days", x.shape[0]):
+            numpyro.sample("y", TransformedDistribution(StudentT(4.0), AffineTransform(line, spread)), obs=y)
+
+    for program in (without_plate, scaled):
+        verdict = judge("lcvi/your-own/program", program)
+        assert verdict.passed, verdict.message
+
+
+def test_a_program_s_other_faults_have_calm_words():
+    import numpyro
+    from numpyro.distributions import HalfNormal, Normal, StudentT
+
+    def body(x, y, name="y", scale=1.0):
+        base, slope = numpyro.sample("base", Normal(3, 2)), numpyro.sample("slope", Normal(0, 1))
+        spread = numpyro.sample("spread", HalfNormal(scale))
+        numpyro.sample(name, StudentT(4, base + slope * x, spread), obs=y)
+
+    def other_name(x, y=None):
+        body(x, y, "demand")
+
+    def no_default(x, y):
+        body(x, y)
+
+    def wider(x, y=None):
+        body(x, y, scale=2.0)
+
+    for program, words in [
+        (other_name, "missing"),
+        (no_default, "TypeError"),
+        (wider, "log density is another one"),
+        (3, "the program itself"),
+    ]:
+        verdict = judge("lcvi/your-own/program", program)
+        assert not verdict.passed
+        assert words in verdict.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_means_by_transform_are_those_by_counting(seed):
+    from course_pkg.checks.lcvi import which_estimator
+
+    rng = np.random.default_rng(seed)
+    p, u = rng.dirichlet(np.ones(3)), rng.uniform(0.1, 4, 3)
+    for draws in (1, 2, 4):
+        assert agree(numbers(which_estimator._mean_log(p, u, draws)), numbers(_expected(p, u, draws)), 1e-8)
