@@ -54,7 +54,8 @@ def log_density_two_branches(y, mu, sigma, gamma, base: Base | None = None):
     r"""Log density of :math:`y = \mu + \sigma z e^{\gamma z}`, the plain map, which is two-to-one beyond :math:`z = -1/\gamma`.
 
     Between 0 and :math:`-1/(\gamma e)` two origins :math:`W_k(\gamma x) / \gamma` give the same :math:`x`, one for each branch, and both
-    count. Beyond :math:`-1/(\gamma e)` the density is 0; at that point it is infinite.
+    count. Beyond :math:`-1/(\gamma e)` the density is 0; at that point it is infinite. So it is beside 0, on the same side, with a base
+    whose tails fall more slowly than :math:`e^{-|\gamma z|}`.
 
     Args and errors as for `log_density`, without ``d``.
 
@@ -81,7 +82,7 @@ def log_density_two_branches(y, mu, sigma, gamma, base: Base | None = None):
 
 
 class Moments(NamedTuple):
-    """Of a distribution: nothing where the moment does not exist but infinity or NaN."""
+    """Of a distribution; NaN where a moment does not exist."""
 
     mean: jax.Array
     variance: jax.Array
@@ -117,7 +118,7 @@ def moments(mu, sigma, gamma, mgf: Callable = normal_mgf) -> Moments:
         mgf: the base's moment-generating function, differentiable four times. A base without one (Student's t) has no moments once skewed.
 
     Returns:
-        `Moments`; NaN or infinity where :math:`k \gamma` lies outside the domain of ``mgf``.
+        `Moments`; NaN in what needs a moment :math:`k` for which ``mgf`` is infinite at :math:`k \gamma`.
 
     Raises:
         ValueError: if ``sigma`` is not above 0 or an argument holds something that is not a finite number.

@@ -63,7 +63,7 @@ def lambertw(x, branch: int = 0):
         >>> float(jax.grad(lambertw)(0.0))
         1.0
 
-    Source: thesis, section 3.2.1, with erratum T33; Corless and others (1996).
+    Source: thesis, section 3.2.1, with erratum T33, and section 3.2.2, with TR9 (the derivative); Corless and others (1996).
     """
     x = _float("x", x)
     return _pair(x, _branch(branch))[0]

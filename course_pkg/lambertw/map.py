@@ -5,8 +5,8 @@ The plain map turns round at :math:`z = -1/\gamma`. The safe one, :math:`g_e`, g
 
 .. math:: z = W_e(\gamma x) / \gamma
 
-finds it, where :math:`W_e` goes on along *its* tangent below :math:`d`. Everything here is smooth in :math:`\gamma`, zero included: written
-as :math:`z = x e^{-W(\gamma x)}`, the inverse divides by nothing.
+finds it, where :math:`W_e` goes on along *its* tangent below :math:`d`. Everything here has a derivative in :math:`\gamma`, at zero, too:
+written as :math:`z = x e^{-W(\gamma x)}`, the inverse divides by nothing there.
 """
 
 from collections.abc import Callable

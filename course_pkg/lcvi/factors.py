@@ -83,7 +83,7 @@ def factor_estimator(
         noise_sd: of a cell, above 0.
         prior_sd: of the factors, above 0.
         em: the decisions are not climbed in: at each step they are the Bayes decision for squared loss, the mean of the draws; ``h`` is
-            then ``()``.
+            then ``()``. The same draws judge it, so that the charge for variance is smaller by one part in ``samples``.
 
     Raises:
         ValueError: if a count is below 1, a scale is not above 0, or the utility depends on more than the difference of decision

@@ -13,7 +13,8 @@ def beliefs(eta, panels, marks=None):
     Lines get thinner from the first to the last, so that those that coincide can all be seen.
     """
     fig, axes = plt.subplots(len(panels), 1, sharex=True, figsize=(5.0, 2.5 * len(panels)), squeeze=False)
-    styles = dict(zip(max(panels.values(), key=len), STYLES, strict=False))  # a name looks the same in every panel
+    names = dict.fromkeys(name for densities in panels.values() for name in densities)
+    styles = dict(zip(names, STYLES, strict=False))  # a name looks the same in every panel
     for ax, (title, densities) in zip(axes[:, 0], panels.items(), strict=True):
         for name, density in densities.items():
             colour, style, width = styles[name]

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 
 from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark
 
-KINDS = {
+KINDS: dict[str, dict] = {
     "naive": {"color": BLUE, "marker": "o"},
     "Taylor": {"color": GREEN, "marker": "s", "linestyle": "--"},
     "Taylor as printed": {"color": RED, "marker": "^", "linestyle": "-."},

@@ -150,6 +150,16 @@ def _tilted(theta, h, q):
     return np.maximum(q * (theta - h), (q - 1) * (theta - h)).mean()
 
 
+def _rule(w0, slope):
+    """A rule for W that takes its values from ``w0``."""
+
+    def answer(primals, tangents):
+        w = w0(primals[0])
+        return w, slope(primals[0], w) * tangents[0]
+
+    return answer
+
+
 NEAR_MISSES = [
     ("newton-and-halley/newton", "exponential lost", lambda w, x: w - _f(w, x) / (1 + w), "Not that step"),
     ("newton-and-halley/newton", "secant", lambda w, x: w - 0.01 * _f(w, x) / (_f(w + 0.01, x) - _f(w, x)), "Not that step"),
@@ -207,10 +217,18 @@ NEAR_MISSES = [
     ("derivative/slope", "coarse differences", lambda x, w: (W(x + 0.01) - W(x)) / 0.01, "Not that slope"),
     ("derivative/rule", "slope alone", lambda p, t: jnp.exp(-lw.lambertw(p[0])) / (1 + lw.lambertw(p[0])) * t[0], "Expected a tuple"),
     ("derivative/rule", "not unpacked", lambda p, t: (p, t), "shape"),
-    ("derivative/rule", "slope at w", lambda p, t: (w := lw.lambertw(p[0]), t[0] * jnp.exp(-p[0]) / (1 + w)), "change is off"),
+    ("derivative/rule", "slope at w", lambda p, t: (w := lw.lambertw(p[0]), t[0] * jnp.exp(-p[0]) / (1 + w)), "speed is off"),
     ("derivative/rule", "lower branch", lambda p, t: (W(p[0], -1), t[0] / (p[0] + np.exp(W(p[0])))), ""),
     ("derivative/rule", "NumPy", lambda p, t: (w := W(np.asarray(p[0])), t[0] * np.exp(-w) / (1 + w)), "JAX cannot differentiate"),
-    ("derivative/rule", "squared", lambda p, t: (w := lw.lambertw(p[0]), t[0] * jnp.exp(-2 * w) / (1 + w) ** 2), "change is off"),
+    ("derivative/rule", "squared", lambda p, t: (w := lw.lambertw(p[0]), t[0] * jnp.exp(-2 * w) / (1 + w) ** 2), "speed is off"),
+    ("derivative/rule", "hidden", _rule(lambda x: jax.lax.stop_gradient(lw.lambertw(x)), lambda x, w: 1 / (x + jnp.exp(w))), "Call w0"),
+    ("derivative/rule", "no rule yet", _rule(jax.custom_jvp(lw.lambertw), lambda x, w: jnp.exp(-w) / (1 + w)), "Call w0"),
+    (
+        "derivative/rule",
+        "a case at zero",
+        _rule(lw.lambertw, lambda x, w: jnp.where(x == 0, 1.0, w / (jnp.where(x == 0, 1.0, x) * (1 + w)))),
+        "second derivative at 0",
+    ),
     ("derivative/rule", "x out of order", lambda p, t: (w := lw.lambertw(t[0]), p[0] * jnp.exp(-w) / (1 + w)), ""),
     ("forward-and-backward/forward", "2 for e", lambda z, m, s, g: m + s * z * 2 ** (g * z), "Not that y"),
     ("forward-and-backward/forward", "shape lost", lambda z, m, s, g: m + s * (z * np.exp(g * z)).mean(), "shape"),
@@ -278,6 +296,12 @@ NEAR_MISSES = [
     ("gamma-zero/origin", "small number below only", lambda u, g: lw.lambertw(g * u) / (g + 1e-6), ""),
     ("gamma-zero/origin", "NaN to number", lambda u, g: jnp.nan_to_num(lw.lambertw(g * u) / g, nan=0.0), ""),
     ("gamma-zero/origin", "an if for zero alone", lambda u, g: u if g == 0 else lw.lambertw(g * u) / g, "comes out as 0 for every u"),
+    (
+        "gamma-zero/origin",
+        "two terms where gamma is zero",
+        lambda u, g: jnp.where(g == 0, u - g * u * u, lw.lambertw(g * u) / jnp.where(g == 0, 1.0, g)),
+        "where gamma is small",
+    ),
     ("gamma-zero/origin", "three terms", lambda u, g: u - g * u**2 + 1.5 * g**2 * u**3, "Not that z"),
     ("gamma-zero/origin", "shape", lambda u, g: _origin(u, g)[0], "shape"),
     ("gamma-zero/origin", "half", lambda u, g: u * jnp.exp(-0.5 * lw.lambertw(g * u)), "Not that z"),
@@ -288,6 +312,8 @@ NEAR_MISSES = [
     ("gamma-zero/log-density", "mean", lambda u, g: _log_density()(u, g).mean(), "shape"),
     ("gamma-zero/log-density", "half", lambda u, g: 0.5 * _log_density()(u, g), ""),
     ("gamma-zero/log-density", "forward", _log_density(z=lambda u, g: u * jnp.exp(g * u)), ""),
+    ("table/entry", "floats", lambda x, a, b, r: np.floor((np.clip(x, a, b) - a) * r + 0.5), ".astype(int)"),
+    ("table/entry", "a list of floats", lambda x, a, b, r: [float(np.rint(min(max((v - a) * r, 0), r * (b - a)))) for v in x], ".astype"),
     ("table/entry", "not whole", lambda x, a, b, r: np.clip((x - a) * r, 0, r * (b - a)), "Not these entries"),
     ("table/entry", "x rounded", lambda x, a, b, r: np.clip(np.rint(x) - a, 0, b - a) * r, "Not these entries"),
     ("table/entry", "from 1", lambda x, a, b, r: np.clip(np.rint((x - a) * r), 0, r * (b - a)) + 1, "Not these entries"),
@@ -360,6 +386,7 @@ NEAR_MISSES = [
     ),
     ("skewed-vi/decision", "mean of q", lambda q, m, s, g: m + s * g * np.exp(g * g / 2), "Not that decision"),
     ("skewed-vi/decision", "of draws", lambda q, m, s, g: np.quantile(m + s * _bent(np.random.default_rng(0).normal(size=500), g), q), ""),
+    ("skewed-vi/decision", "plain map", lambda q, m, s, g: m + s * norm.ppf(q) * np.exp(g * norm.ppf(q)), "bent with g_e"),
     ("skewed-vi/decision", "the noise", lambda q, m, s, g: norm.ppf(q), "Not that decision"),
     ("skewed-vi/decision", "cdf", lambda q, m, s, g: m + s * _bent(norm.cdf(q), g), "Not that decision"),
     ("skewed-vi/decision", "tilt as odds", lambda q, m, s, g: m + s * _bent(norm.ppf(q / (1 - q) / 10), g), ""),
@@ -484,6 +511,11 @@ LEGITIMATE = [
     ("gamma-zero/origin", "the package's", lambda u, g: lw.g_e_inverse(u, g, d=-0.367)),
     ("gamma-zero/origin", "a ratio", lambda u, g: u / jnp.exp(lw.lambertw(g * u))),
     ("gamma-zero/origin", "a series where needed", _series),
+    (
+        "gamma-zero/origin",
+        "two terms where they are enough",
+        lambda u, g: jnp.where(abs(g) < 1e-4, u - g * u * u, lw.lambertw(g * u) / jnp.where(abs(g) < 1e-4, 1.0, g)),
+    ),
     ("gamma-zero/log-density", "the package's", lambda u, g: lw.log_density(u, 0.0, 1.0, g)),
     (
         "gamma-zero/log-density",
@@ -491,7 +523,7 @@ LEGITIMATE = [
         lambda u, g: jax.scipy.stats.norm.logpdf(_origin(u, g)) - lw.lambertw(g * u) - jnp.log1p(lw.lambertw(g * u)),
     ),
     ("gamma-zero/log-density", "by hand", lambda u, g: _log_phi(_origin(u, g)) - jnp.log(jnp.exp(lw.lambertw(g * u)) + g * u)),
-    ("table/entry", "half added", lambda x, a, b, r: np.clip(np.floor((x - a) * r + 0.5), 0, r * (b - a))),
+    ("table/entry", "half added", lambda x, a, b, r: np.clip(np.floor((x - a) * r + 0.5), 0, r * (b - a)).astype(int)),
     ("table/entry", "x clipped first", lambda x, a, b, r: np.rint((np.clip(x, a, b) - a) * r).astype(int)),
     ("table/entry", "a loop", lambda x, a, b, r: [min(max(round((one - a) * r), 0), r * (b - a)) for one in x]),
     ("table/entry", "JAX", lambda x, a, b, r: jnp.clip(jnp.rint((x - a) * r), 0, r * (b - a)).astype(int)),
@@ -534,7 +566,7 @@ LEGITIMATE = [
         "parts",
         lambda e, m, s, g, f: f(m + s * lw.g_e(e, g)).mean() - (_log_phi(e) - lw.log_slope(e, g)).mean() + jnp.log(s),
     ),
-    ("skewed-vi/decision", "SciPy", lambda q, m, s, g: m + s * _bent(norm.ppf(q), g)),
+    ("skewed-vi/decision", "SciPy", lambda q, m, s, g: m + s * float(lw.g_e(norm.ppf(q), g))),
     (
         "skewed-vi/decision",
         "root",

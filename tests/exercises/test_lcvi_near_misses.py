@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from scipy.stats import halfcauchy, norm
 
@@ -23,8 +24,8 @@ def _bump_slope(theta):
     return (2 - theta) * _bump(theta)
 
 
-def _parabola(key, mu):
-    return mu**2 + float(jax.random.normal(key))
+def _cubic(key, mu):
+    return mu**3 + float(jax.random.normal(key))
 
 
 def _a(*values):
@@ -53,7 +54,7 @@ EXAMPLES = [
     ("which-estimator/biases", (PAIR, _a(0.0, 2), 3.0, 2), (-0.072, -0.144, 0.072)),
     ("which-estimator/preferred", (_a(0.9, 0.1), np.array([[0, 1], [2.99, 1]]), 3.0, 2), (0, 1, 0)),
     ("double-reparameterisation/gradient", (-1.0, 1.0, 0.0, _a(2.0), np.array([[-1.0]]), 1.0, 2.0), (-1, -2, 1)),
-    ("double-reparameterisation/difference", (_parabola, KEY, 3.0, 0.5), 6),
+    ("double-reparameterisation/difference", (_cubic, KEY, 2.0, 0.5), 12.25),
     ("discrete/worths", (np.array([[[0.5, 0.5]], [[1, 0]], [[1, 0]]]), np.array([[0.0, 2], [4, 1]]), 5.0), np.array([[1.439, 1.150]])),
     ("discrete/both", (np.array([[[0.0, 1]], [[1, 0]]]), np.array([[0, 2.6], [5, 2.5]]), 5.1), (_a(1), _a(0))),
     ("em-step/decide", (np.array([[9.0, 1, 4], [4, 6, 1], [2, 1, 1]])[:, :, None], 0.75), _a(4)),
@@ -374,6 +375,39 @@ NAMED = [
         _gradient_with(lambda m, w, e, d, s: jax.lax.stop_gradient(jnp.exp(m + w * e[:, None] + s * d))),
         "held the outcomes fixed",
     ),
+    (
+        "which-estimator/preferred",
+        "the best, for the naive one",
+        lambda p, l, M, d: (int((p @ l).argmin()), int((p @ np.log(M - l)).argmax()), int((p @ l).argmin())),
+        "true expected utility",
+    ),
+    (
+        "double-reparameterisation/difference",
+        "a key of its own",
+        lambda f, k, m, c: _central(f, jax.random.key(0), m, c),
+        "not that of `key`",
+    ),
+    (
+        "double-reparameterisation/difference",
+        "twenty keys",
+        lambda f, k, m, c: np.mean([_central(f, other, m, c) for other in jax.random.split(k, 20)]),
+        "not that of `key`",
+    ),
+    ("double-reparameterisation/difference", "half steps", lambda f, k, m, c: _central(f, k, m, c / 2), "lies one step"),
+    ("double-reparameterisation/difference", "double steps", lambda f, k, m, c: _central(f, k, m, 2 * c), "four steps"),
+    ("double-reparameterisation/difference", "a small step", lambda f, k, m, c: _central(f, k, m, 1e-4), "the slope itself"),
+    ("double-reparameterisation/difference", "one small step", lambda f, k, m, c: (f(k, m + 1e-5) - f(k, m)) / 1e-5, "the slope itself"),
+    ("double-reparameterisation/difference", "by JAX", lambda f, k, m, c: jax.grad(lambda at: f(k, at))(m), "the slope itself"),
+    ("shift-and-scale/place", "two decimals", lambda *case: _place(*case) + 0.004, "off by less than 0.01"),
+    ("shift-and-scale/place", "without a logarithm", lambda u, d, e, a, b: _iterate(lambda m: np.mean(a * d(m + e))), "Part 1"),
+    ("was-it-calibration/credit", "no loss", lambda e, l, c: tuple(max(0.0, 1 - a / b) for a, b in _means(e, l, c)), "negative saving"),
+    ("was-it-calibration/credit", "sizes", lambda e, l, c: tuple(abs(1 - a / b) for a, b in _means(e, l, c)), "took the sign away"),
+    (
+        "was-it-calibration/risks",
+        "at the mean outcome",
+        lambda pm, ps, qm, qs, a: tuple(max(a * g, (a - 1) * g) for g in (pm - norm.ppf(a, qm, qs), -qs * norm.ppf(a))),
+        "mean outcomes",
+    ),
     ("find-the-bug/decide", "mean, by the loss", lambda y, g, M: g[((y[:, :, None] - g) ** 2).mean(axis=(0, 1)).argmin()], "whatever M is"),
 ]
 LEGITIMATE = [
@@ -394,6 +428,8 @@ LEGITIMATE = [
     ("shift-and-scale/pull", "divided through", lambda i, d, a, b: d / (b / a + i)),
     ("shift-and-scale/smallest", "max", lambda u, a: np.max(-a * u)),
     ("shift-and-scale/place", "damped iteration", lambda u, d, e, a, b: _iterate(lambda m: np.mean(a * d(m + e) / (b + a * u(m + e))))),
+    ("shift-and-scale/place", "three decimals", lambda *case: round(_place(*case), 3)),
+    ("shift-and-scale/place", "Nelder-Mead", lambda *case: _place(*case, method="Nelder-Mead")),
     ("naive-term/term", "logsumexp", lambda y, h, M: (logsumexp(-((y - h) ** 2) / M, axis=1) - np.log(y.shape[1])).mean(axis=0).sum()),
     ("naive-term/term", "JAX", lambda y, h, M: jnp.log(jnp.exp(-((jnp.asarray(y) - h[None, None]) ** 2) / M).mean(1)).mean(0).sum()),
     ("naive-term/corrected", "by loops", lambda u: np.mean([math.log(r.mean()) + r.var(ddof=1) / (2 * len(r) * r.mean() ** 2) for r in u])),
@@ -420,6 +456,7 @@ LEGITIMATE = [
         lambda t, e: math.log(2 / (5 * math.pi)) - math.log1p((math.exp(t) / 5) ** 2) + t + norm.logpdf(e, scale=math.exp(t)).sum(),
     ),
     ("was-it-calibration/risks", "by quadrature", lambda *case: _risks(*case)),
+    ("was-it-calibration/risks", "four digits", lambda *case: tuple(float(f"{value:.4g}") for value in _risks(*case))),
     (
         "was-it-calibration/credit",
         "totals",
@@ -428,6 +465,18 @@ LEGITIMATE = [
     ("your-own/loss", "where", lambda y, h: jnp.where(y > h + 0.2, 3 * (y - h - 0.2), jnp.where(y < h, h - y, 0.0))),
     ("your-own/loss", "maximum of three", lambda y, h: jnp.maximum(jnp.maximum(3 * (y - h - 0.2), h - y), 0)),
 ]
+
+
+def _central(f, key, mu, step):
+    return (f(key, mu + step) - f(key, mu - step)) / (2 * step)
+
+
+def _place(u, du, eps, alpha, beta, method="BFGS"):
+    return float(minimize(lambda m: m[0] ** 2 / 2 - np.log(beta + alpha * u(m + eps)).mean(), [0.3], method=method).x[0])
+
+
+def _means(early, long, calibrated):
+    return [(calibrated.mean(), early.mean()), (long.mean(), early.mean()), (calibrated.mean(), long.mean())]
 
 
 def _iterate(pull, m=0.0):
@@ -538,10 +587,17 @@ def test_a_program_s_other_faults_have_calm_words():
     def wider(x, y=None):
         body(x, y, scale=2.0)
 
+    def counted(x, y=None):
+        with numpyro.plate("rows", len(y)):
+            body(x, y)
+
     for program, words in [
+        (counted, "stands in the plate"),
         (other_name, "missing"),
         (no_default, "TypeError"),
+        (no_default, "it must run with y=None"),
         (wider, "log density is another one"),
+        (wider, "The difference is at spread."),
         (3, "the program itself"),
     ]:
         verdict = judge("lcvi/your-own/program", program)

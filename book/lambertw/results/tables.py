@@ -7,6 +7,8 @@ Writes ``tables.json``: median nanoseconds for each point, all ways in turn, in 
 
 import argparse
 import json
+import shlex
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -50,7 +52,7 @@ def main():
     alone |= {name: partial(jax.jit(w), argument) for name, w in ways.items()}
     used = {name: partial(likelihood(w), at) for name, w in ways.items()}
     found = {
-        "made_by": "python book/lambertw/results/tables.py",
+        "made_by": shlex.join(["python", "book/lambertw/results/tables.py", *sys.argv[1:]]),
         "points": settings.points,
         "nanoseconds_a_point": {
             "alone": measure(alone, settings.points, settings.repeats),

@@ -9,9 +9,7 @@ paper's settings (B = 20, S = 1000, 10,000 Adam steps on 5,000 cells each, no pr
 """
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +17,7 @@ import numpy as np
 from lastfm_vi import factorise, predictive
 from stored import store
 
+from course_pkg import data
 from course_pkg.decisions import risk_reduction, squared, tilted
 from course_pkg.posthoc import characterize, fit_decision_maker, single_quantile
 from course_pkg.posthoc.features import levels
@@ -33,14 +32,15 @@ SETTLED = SETTINGS | {"steps": 3000, "decay": True}  # a rate that falls to zero
 
 def load():
     """log(1 + plays) of 992 listeners and 100 artists, and the cells that are held out."""
-    folder = Path(os.environ["COURSE_DATA"])
-    counts = np.loadtxt(folder / "lastfm_top100_counts.csv.gz", delimiter=",")
-    return np.log1p(counts).astype(np.float32), np.loadtxt(folder / "lastfm_test_mask.csv.gz", delimiter=",").astype(bool)
+    listening = data.lastfm()
+    if listening.simulated:
+        raise SystemExit("the table of plays is not at hand, and nothing is stored of made-up listeners: set COURSE_DATA, or connect once")
+    return np.asarray(listening.table.value), ~np.asarray(listening.table.seen)
 
 
 def summaries(lam, draws, seed, wanted):
-    """Each of the summaries of the predictive, by blocks of listeners: shapes (992, 100, B)."""
-    blocks = [{n: f(predictive(lam, draws, seed + i, slice(i, i + 62))) for n, f in wanted.items()} for i in range(0, 992, 62)]
+    """Each of the summaries of the predictive, by blocks of listeners: shape (listeners, artists, B) or without B."""
+    blocks = [{n: f(predictive(lam, draws, seed + i, slice(i, i + 62))) for n, f in wanted.items()} for i in range(0, len(lam.w), 62)]
     return {name: np.concatenate([block[name] for block in blocks]) for name in wanted}
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-ROWS, COLUMNS, FACTORS, BATCH = 992, 100, 20, 100
+FACTORS, BATCH = 20, 100
 
 
 class Factors(NamedTuple):
@@ -24,8 +24,8 @@ class Factors(NamedTuple):
     z_raw: jax.Array
 
 
-def initial(key) -> Factors:
-    shapes = [(ROWS, FACTORS)] * 2 + [(COLUMNS, FACTORS)] * 2
+def initial(key, rows, columns) -> Factors:
+    shapes = [(rows, FACTORS)] * 2 + [(columns, FACTORS)] * 2
     return Factors(*(jax.random.normal(k, shape) for k, shape in zip(jax.random.split(key, 4), shapes, strict=True)))
 
 
@@ -38,12 +38,12 @@ def negative_bound(lam: Factors, index, key, y, seen, prior_sd, samples):
     w, vw, z, vz = lam.w[index], jax.nn.softplus(lam.w_raw[index]) ** 2, lam.z, jax.nn.softplus(lam.z_raw) ** 2
     if samples:
         first, second = jax.random.split(key)
-        ws = w + jnp.sqrt(vw) * jax.random.normal(first, (samples, *w.shape))
-        zs = z + jnp.sqrt(vz) * jax.random.normal(second, (samples, *z.shape))
-        error = ((y[index] - jnp.einsum("srk,sck->src", ws, zs)) ** 2).mean(axis=0)
+        ws = w[None] + jnp.sqrt(vw)[None] * jax.random.normal(first, (samples, *w.shape))
+        zs = z[None] + jnp.sqrt(vz)[None] * jax.random.normal(second, (samples, *z.shape))
+        error = ((y[index][None] - jnp.einsum("srk,sck->src", ws, zs)) ** 2).mean(axis=0)
     else:
         error = (y[index] - w @ z.T) ** 2 + (w**2) @ vz.T + vw @ (z**2).T + vw @ vz.T
-    fit = 0.5 * jnp.where(seen[index], error, 0.0).sum() * ROWS / index.shape[0]
+    fit = 0.5 * jnp.where(seen[index], error, 0.0).sum() * y.shape[0] / index.shape[0]
     return fit + kl(lam.w, lam.w_raw, prior_sd) + kl(lam.z, lam.z_raw, prior_sd)
 
 
@@ -51,10 +51,11 @@ def negative_bound(lam: Factors, index, key, y, seen, prior_sd, samples):
 def factorise(key, y, seen, prior_sd=10.0, *, steps=30_001, samples=0, rate=0.01):
     """The variational parameters after ``steps`` Adam steps on minibatches of 100 listeners."""
     start, key = jax.random.split(key)
-    lam, adam = initial(start), optax.adam(rate)
+    lam, adam = initial(start, *y.shape), optax.adam(rate)
+    batches = y.shape[0] // BATCH + 1
 
     def epoch(carry, e):
-        order = jnp.resize(jax.random.permutation(jax.random.fold_in(key, e), ROWS), (ROWS // BATCH + 1, BATCH))
+        order = jnp.resize(jax.random.permutation(jax.random.fold_in(key, e), y.shape[0]), (batches, BATCH))
 
         def step(carry, part):
             k, index = part
@@ -66,7 +67,7 @@ def factorise(key, y, seen, prior_sd=10.0, *, steps=30_001, samples=0, rate=0.01
 
         return jax.lax.scan(step, carry, (jnp.arange(len(order)), order))
 
-    (lam, _), _ = jax.lax.scan(epoch, (lam, adam.init(lam)), jnp.arange(-(-steps // (ROWS // BATCH + 1))))
+    (lam, _), _ = jax.lax.scan(epoch, (lam, adam.init(lam)), jnp.arange(-(-steps // batches)))
     return lam
 
 
@@ -74,9 +75,9 @@ def predictive(lam: Factors, draws: int, seed: int, rows=slice(None)) -> np.ndar
     """Draws of every cell of some rows: shape ``(rows, columns, draws)``, single precision."""
     rng = np.random.default_rng(seed)
     w, sw, z, sz = (np.asarray(a, np.float32) for a in (lam.w[rows], jax.nn.softplus(lam.w_raw[rows]), lam.z, jax.nn.softplus(lam.z_raw)))
-    out = np.empty((draws, len(w), COLUMNS), np.float32)
+    out = np.empty((draws, len(w), len(z)), np.float32)
     for s in range(draws):
         ws = w + sw * rng.standard_normal(w.shape, np.float32)
         zs = z + sz * rng.standard_normal(z.shape, np.float32)
-        out[s] = ws @ zs.T + rng.standard_normal((len(w), COLUMNS), np.float32)
+        out[s] = ws @ zs.T + rng.standard_normal((len(w), len(z)), np.float32)
     return np.moveaxis(out, 0, -1)

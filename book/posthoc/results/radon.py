@@ -29,23 +29,31 @@ from course_pkg.decisions import tilted
 from course_pkg.posthoc import CorrectionWarning, bootstrap_prior, correct
 
 DRAWS = 1000
-ALL = radon().houses
-TRAIN = np.asarray(radon().is_train)
+
+
+@functools.cache
+def everything():
+    """All houses, and which of them are for training."""
+    found = radon()
+    return found.houses, np.asarray(found.is_train)
 
 
 def pymc_model(group, x, y):
     """The paper's model on some houses; its predictive is asked for at all 919."""
+    there = everything()[0]
     with pm.Model() as model:
         mu_a, b = pm.Normal("mu_a", 0, 1), pm.Normal("b", 0, 1, shape=2)
         sigma_a, sigma_y = pm.Uniform("sigma_a", 0, 100), pm.Uniform("sigma_y", 0, 100)
         a = pm.Normal("a", mu_a, sigma_a, shape=85)
         pm.Normal("seen", a[group] + x @ b, sigma_y, observed=y)
-        pm.Normal("y", a[np.asarray(ALL.group)] + np.asarray(ALL.x) @ b, sigma_y, shape=len(ALL.y))
+        pm.Normal("y", a[np.asarray(there.group)] + np.asarray(there.x) @ b, sigma_y, shape=len(there.y))
     return model
 
 
-def houses(index=TRAIN):
-    return tuple(np.asarray(part)[index] for part in ALL)
+def houses():
+    """The training half."""
+    there, train = everything()
+    return tuple(np.asarray(part)[train] for part in there)
 
 
 def predict(model, posterior, seed):
@@ -98,7 +106,8 @@ def guide(seed, data=None, steps=10_000):
     svi = SVI(numpyro_model, auto, numpyro.optim.Adam(0.02), Trace_ELBO(5))
     run = svi.run(jax.random.key(seed), steps, jnp.asarray(group), jnp.asarray(x), jnp.asarray(y), progress_bar=False)
     draw = Predictive(numpyro_model, guide=auto, params=run.params, num_samples=DRAWS)
-    y = draw(jax.random.key(seed + 1), jnp.asarray(ALL.group), jnp.asarray(ALL.x))["y"]
+    there = everything()[0]
+    y = draw(jax.random.key(seed + 1), jnp.asarray(there.group), jnp.asarray(there.x))["y"]
     return az.from_dict({"posterior_predictive": {"y": np.asarray(y)[None]}})
 
 
@@ -127,7 +136,7 @@ def published(y):
         advi(5),
         y,
         tilted(0.5),
-        train=TRAIN,
+        train=everything()[1],
         prior=prior._replace(replicates=None),
         nu=1.0,
         quantiles=lambda draws: np.moveaxis(np.quantile(draws, np.arange(21) / 20, axis=-1), 0, -1),
@@ -144,7 +153,8 @@ def main():
     count = parser.parse_args().seeds
     warnings.simplefilter("ignore", CorrectionWarning)  # the intervals are kept with the results
     logging.getLogger("pymc").setLevel(logging.ERROR)
-    y, kept = np.asarray(ALL.y), HERE / "radon.json"
+    (there, train), kept = everything(), HERE / "radon.json"
+    y = np.asarray(there.y)
     found: dict = json.loads(kept.read_text()) if kept.exists() else {}
     done, found = found.get("seeds", 0), found.get("results", {})
     if not done:
@@ -153,7 +163,7 @@ def main():
         for name, engine in {"PyMC, NUTS": nuts, "PyMC, ADVI": advi, "NumPyro, AutoNormal": guide}.items():
             tree = engine(seed)
             for q in (0.5, 0.9):
-                result = correct(tree, y, tilted(q), train=TRAIN, key=jax.random.key(seed))
+                result = correct(tree, y, tilted(q), train=train, key=jax.random.key(seed))
                 found.setdefault(f"{name}, tilted {q}", []).append(told(result))
                 print(seed, name, q, result.report, sep="\n", flush=True)
         store(__file__, "radon", seeds=seed + 1, results=found)

@@ -73,6 +73,32 @@ SLOPE_MISTAKES = {
 }
 
 
+HIDDEN = (
+    "Value and slope are right, the second derivative is not: JAX does not find your rule when it differentiates the W inside it. Call w0 "
+    "there, run the cell with `w0.defjvp(rule)` again, and then this one."
+)
+NO_CHANGE = (
+    "Value and slope are right, the second derivative at 0 is not. What you return there is a case of its own, and does not say how the "
+    "slope changes nearby. Find a form that holds at 0 without a case."
+)
+
+
+def _with_a_case(primals, tangents):
+    from course_pkg.lambertw import lambertw
+
+    (x,), (dx,) = primals, tangents
+    w = lambertw(x)
+    return w, jnp.where(x == 0, 1.0, w / (jnp.where(x == 0, 1.0, x) * (1 + w))) * dx
+
+
+def _with_hidden_values(primals, tangents):
+    from course_pkg.lambertw import lambertw
+
+    (x,), (dx,) = primals, tangents
+    w = jax.lax.stop_gradient(lambertw(x))
+    return w, jnp.exp(-w) / (1 + w) * dx
+
+
 def _rule(out):
     def answer(primals, tangents):
         (x,), (dx,) = primals, tangents
@@ -83,6 +109,8 @@ def _rule(out):
 
 
 RULE_MISTAKES = {
+    "hidden W": Mistake(_with_hidden_values, HIDDEN),
+    "a case at zero": Mistake(_with_a_case, NO_CHANGE),
     "speed forgotten": Mistake(
         _rule(lambda x, w, dx: (w, _right(w))),
         "W is right, and so is its slope. But x moves with speed dx: how fast does W move then?",
@@ -97,7 +125,7 @@ RULE_MISTAKES = {
     ),
     "exchanged": Mistake(
         _rule(lambda x, w, dx: (_right(w) * dx, w)),
-        "The value comes first, its change second.",
+        "The value comes first, its speed second.",
     ),
     "division by zero": Mistake(_rule(lambda x, w, dx: (w, w / (x * (1 + w)) * dx)), AT_ZERO),
     "1/(1+W)": Mistake(_rule(lambda x, w, dx: (w, dx / (1 + w))), ONE_OVER),
@@ -160,15 +188,29 @@ def rule_verdict(answer: Any, seed: int = 0) -> Verdict:
         _watched(0),
         right="Right. That is all an engine needs to know of W to differentiate whatever contains it.",
         nudge="Not that pair. With x = e and dx = 6 it is 1 and 3/e = 1.104, and with x = 0 and dx = 6 it is 0 and 6.",
-        parts=("the value", "its change"),
+        parts=("the value", "its speed"),
     )
-    return Verdict(False, NO_JAX) if verdict.passed and not _taught(answer) else verdict
-
-
-def _taught(rule: Any) -> bool:
+    if not verdict.passed:
+        return verdict
     taught = jax.custom_jvp(lambda x: x)
-    taught.defjvp(rule)
-    return differentiable(jax.jit(taught), 0.5)
+    taught.defjvp(answer)
+    if not differentiable(jax.jit(taught), 0.5):
+        return Verdict(False, NO_JAX)
+    words = _again(taught)
+    return Verdict(False, words) if words else verdict
+
+
+def _again(taught: Any) -> str | None:
+    """What is to be said of the second derivative, if it is not right."""
+    places = np.array([0.0, -0.2, 0.5, 1.0])
+    try:
+        found = np.array([float(jax.grad(jax.grad(taught))(float(x))) for x in places])
+    except Exception:  # whatever a student's function does with a tracer; a w0 without its rule is one
+        return HIDDEN
+    right = np.isclose(found, steep(lambda t: steep(W, t), places), rtol=1e-3)
+    if not right[1:].all():
+        return HIDDEN
+    return None if right[0] else NO_CHANGE
 
 
 TASKS = (

@@ -62,6 +62,14 @@ FORWARD_MISTAKES = {
         lambda z, mu, sigma, gamma: z * np.exp(gamma * z),
         "That is the bent z. It is still to be stretched by sigma and moved by mu.",
     ),
+    "stretched only": Mistake(
+        lambda z, mu, sigma, gamma: sigma * z * np.exp(gamma * z),
+        "Bent and stretched. It is still to be moved by mu.",
+    ),
+    "mu stretched": Mistake(
+        lambda z, mu, sigma, gamma: sigma * (mu + z * np.exp(gamma * z)),
+        "You moved before stretching, so that mu is stretched, too. Stretch first, then move.",
+    ),
     "not bent": Mistake(
         lambda z, mu, sigma, gamma: mu + sigma * z,
         "Your y does not depend on gamma.",
@@ -105,6 +113,10 @@ BACKWARD_MISTAKES = {
             np.where(gamma * _x(y, mu, sigma) < 0, W(gamma * _x(y, mu, sigma), -1), W(gamma * _x(y, mu, sigma))) / gamma
         ),
         "Where there are two origins you took the far one, beyond -1 / gamma. The near one was asked for.",
+    ),
+    "other branch": Mistake(
+        lambda y, mu, sigma, gamma: W(gamma * _x(y, mu, sigma), -1) / gamma,
+        "You asked for branch -1, which has the far one of two origins, and none where there is one only. The near one is on branch 0.",
     ),
     "standardised": Mistake(
         lambda y, mu, sigma, gamma: _x(y, mu, sigma),
@@ -150,6 +162,10 @@ DENSITY_MISTAKES = {
     "upside down": Mistake(
         _with(lambda x, w, sigma, gamma: np.exp(w) * (1 + w) / sigma),
         "You multiplied by the slope of the map. Where it stretches, the density is thinner: divide.",
+    ),
+    "multiplied by both": Mistake(
+        _with(lambda x, w, sigma, gamma: sigma * np.exp(w) * (1 + w)),
+        "You multiplied by the stretches. Where the map stretches, the density is thinner: divide.",
     ),
     "divided by gamma": Mistake(
         _with(lambda x, w, sigma, gamma: np.exp(-w) / (1 + w) / sigma / gamma),

@@ -8,7 +8,7 @@ import numpy as np
 from jax.errors import ConcretizationTypeError
 from scipy.stats import norm
 
-from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call, numbers
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, numbers
 from course_pkg.checks.lambertw._tools import W, density, judge_real, origin, real, steep
 
 
@@ -57,6 +57,10 @@ FLAT = (
 COARSE = (
     "Right in double precision, and wrong in single at gamma = 0, which is what JAX computes in unless told otherwise. Dividing by "
     "something close to zero loses the digits; there is a form that divides by nothing."
+)
+NEAR_ZERO = (
+    "Right at gamma = 0 and far from it, and off in single precision where gamma is small, such as 0.00001. Dividing by gamma loses the "
+    "digits of the derivative there, and a series cut short has too few. There is a form that needs neither."
 )
 SCORE_MISTAKES = {
     "flat": Mistake(
@@ -116,7 +120,17 @@ def _switch(u, gamma):
     return _w(gamma * u) / gamma
 
 
+def _case_with_slope(width):
+    def answer(u, gamma):
+        near = jnp.abs(gamma) <= width
+        return jnp.where(near, u - gamma * u**2, _w(gamma * u) / jnp.where(near, 1.0, gamma))
+
+    return answer
+
+
 ORIGIN_MISTAKES = {
+    "two terms at zero": Mistake(_case_with_slope(0.0), NEAR_ZERO),
+    "two terms near zero": Mistake(_case_with_slope(1e-2), NEAR_ZERO),
     "0/0": Mistake(lambda u, gamma: _w(gamma * u) / gamma, ZERO_OVER_ZERO),
     "where": Mistake(lambda u, gamma: jnp.where(gamma == 0, u, _w(gamma * u) / gamma), NAN_SLOPE),
     "if": Mistake(_switch, AN_IF),
@@ -192,6 +206,10 @@ LOG_DENSITY_MISTAKES = {
         _jax_log_density(lambda c: -jnp.log1p(c)),
         "The slope of the map is e^(gamma z) (1 + gamma z). You took the second factor only.",
     ),
+    "u in the slope": Mistake(
+        lambda u, gamma: _jax_log_density(lambda c: 0.0)(u, gamma) - gamma * u - jnp.log1p(gamma * u),
+        "The bell is right. In the slope of the map it is z that stands beside gamma, not u.",
+    ),
     "not the logarithm": Mistake(
         lambda u, gamma: jnp.exp(_jax_log_density(lambda c: -c - jnp.log1p(c))(u, gamma)),
         "That is the density. Its logarithm was asked for.",
@@ -219,14 +237,14 @@ def _in(double: bool, answer: Any, u: Any, gamma: float) -> Any:
     """Value and derivative in gamma, as JAX finds it."""
     with jax.enable_x64(double):
         inputs, skew = jnp.asarray(u), jnp.asarray(gamma)
-        value = np.asarray(numbers(real(call(answer, inputs, skew)))[0])
+        value = np.asarray(numbers(real(answer(inputs, skew)))[0])
         if gamma == 0 and np.isnan(value).any():
             raise Trouble(ZERO_OVER_ZERO)
         try:  # backwards, as a climb does
             slope = np.asarray(jax.jacrev(lambda t: answer(inputs, t))(skew), dtype=float)
         except Exception:  # whatever a student's function does with a tracer
             raise Trouble(NO_JAX) from None
-    if gamma == 0 and np.isnan(slope).any():
+    if gamma == 0 and np.isfinite(value).all() and np.isnan(slope).any():
         raise Trouble(NAN_SLOPE)
     return value, slope
 
@@ -245,7 +263,11 @@ def _verdict(answer: Any, seed: list[int], reference: Any, mistakes: dict[str, M
     single = judge_real(answer, cases, reference, {}, lambda called, *case: _in(False, called, *case), **(words | {"rtol": 1e-3}))
     if not single.passed:
         return Verdict(False, COARSE)
-    return verdict if _compiles(answer, *cases[0]) else Verdict(False, AN_IF)
+    if not _compiles(answer, *cases[0]):
+        return Verdict(False, AN_IF)
+    small = [(cases[0][0], gamma) for gamma in (1e-3, -1e-5, 1e-6, 1e-7)]
+    near = judge_real(answer, small, reference, {}, lambda called, *case: _in(False, called, *case), **(words | {"rtol": 2e-3}))
+    return verdict if near.passed else Verdict(False, NEAR_ZERO)
 
 
 def _compiles(answer: Any, u: Any, gamma: float) -> bool:
@@ -274,7 +296,7 @@ def origin_verdict(answer: Any, seed: int = 0) -> Verdict:
         [seed, 651],
         _and_slope(origin),
         ORIGIN_MISTAKES,
-        right="Right. Nothing is divided by gamma, so no case needs a word of its own.",
+        right="Right: at zero, close to it and further out, in both precisions.",
         nudge="Not that z. With u = e and gamma = 1 it is 1, with u = 2e and gamma = 1/2 it is 2, and with gamma = 0 it is u.",
     )
 

@@ -82,6 +82,10 @@ MOMENTS_MISTAKES = {
         lambda mu, sigma, gamma: (mu + sigma * _first(gamma), sigma**2 * _second(gamma)),
         "The mean is right. Your variance is E[x^2]; subtract the square of E[x].",
     ),
+    "swapped": Mistake(
+        lambda mu, sigma, gamma: _by_quadrature(mu, sigma, gamma)[::-1],
+        "Both are right, in the wrong order: the mean comes first, then the variance.",
+    ),
     "same t": Mistake(
         lambda mu, sigma, gamma: (
             mu + sigma * _first(gamma),
@@ -136,7 +140,7 @@ PARAMETERS_MISTAKES = {
             2 * mean - _back_by_quadrature(mean, variance, gamma)[0],
             _back_by_quadrature(mean, variance, gamma)[1],
         ),
-        "sigma is right. You added the mean of x; take it away again.",
+        "sigma is right. The shift has the wrong sign: the mean of x, with its own sign, is taken away from the mean of y.",
     ),
     "sigma squared": Mistake(
         lambda mean, variance, gamma: (

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
 from course_pkg.checks.gradients._tools import NO_JAX, differentiable
-from course_pkg.checks.lambertw._tools import W, density, judge_real, safe, safe_origin
+from course_pkg.checks.lambertw._tools import W, bent, density, judge_real, safe, safe_origin
 
 KNEE = -0.9 / np.e
 
@@ -119,6 +119,14 @@ BOUND_MISTAKES = {
         _elbo(_log_q, lambda e, m, s, g: e),
         "You evaluated the model at the noise. It is theta that it knows.",
     ),
+    "negated": Mistake(
+        _elbo(_log_q, mean=lambda values: -np.mean(values)),
+        "That is minus the bound. The cell below turns the sign for its minimiser; return the bound itself.",
+    ),
+    "noise forgotten": Mistake(
+        _elbo(lambda e, m, s, g: -_slope(e, g) - np.log(s)),
+        "The stretches are right, and log q lacks what is stretched: the normal log density of eps.",
+    ),
     "sum": Mistake(
         _elbo(_log_q, mean=np.sum),
         "You summed over the draws. The bound is their mean.",
@@ -152,6 +160,10 @@ DECISION_MISTAKES = {
     "backward": Mistake(
         lambda q, mu, sigma, gamma: mu + sigma * float(safe_origin(np.array([norm.ppf(q)]), gamma)[0]),
         "You bent the quantile the wrong way: from eps to theta the map goes forward.",
+    ),
+    "plain map": Mistake(
+        lambda q, mu, sigma, gamma: mu + sigma * bent(norm.ppf(q), gamma),
+        "You bent with the plain map, which turns round at eps = -1 / gamma. The draws of this q are bent with g_e.",
     ),
     "centre": Mistake(
         lambda q, mu, sigma, gamma: mu,
@@ -205,6 +217,14 @@ EXTRA_MISTAKES = {
         _share(lambda theta, h, q: _cost(theta, h, 1 - q)),
         "Your loss is turned round: q is the price of a decision that lies too low, 1 - q of one that lies too high.",
     ),
+    "loss turned round, best not": Mistake(
+        _share(lambda theta, h, q: _cost(theta, h, 1 - q), lambda theta, q: np.quantile(theta, q)),
+        "Your tilt is mirrored: q is the price of a decision that lies too low, 1 - q of one that lies too high.",
+    ),
+    "absolute, against the quantile": Mistake(
+        _share(lambda theta, h, q: _cost(theta, h, 0.5), lambda theta, q: np.quantile(theta, q)),
+        "You compared with the right decision, but your loss has no tilt: a unit too low costs q, a unit too high 1 - q.",
+    ),
     "absolute": Mistake(
         _share(lambda theta, h, q: _cost(theta, h, 0.5)),
         "Your loss has no tilt: a unit too low costs q, a unit too high 1 - q.",
@@ -248,6 +268,8 @@ def decision_verdict(answer: Any, seed: int = 0) -> Verdict:
     cases = []
     for q, sign in [(0.9, 1), (0.15, 1), (0.8, -1)]:
         cases.append((q, float(rng.uniform(0.5, 2)), float(rng.uniform(1.3, 2)), sign * float(rng.uniform(0.2, 0.35))))
+    # on the straight part, with a mu that keeps the decision away from 0
+    cases.append((0.05, float(rng.uniform(2.5, 4)), float(rng.uniform(1.3, 2)), float(rng.uniform(0.9, 1.1))))
     return judge_real(
         answer,
         cases,

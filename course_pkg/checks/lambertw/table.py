@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from course_pkg.checks._judge import Mistake, Task, Verdict
+from course_pkg.checks._judge import Mistake, Task, Verdict, call
 from course_pkg.checks.lambertw._tools import judge_real
 
 
@@ -87,7 +87,9 @@ SHORT = (
     "The ends are right. Between them you take the entry on the left, not the nearest: it errs by up to a whole interval, always in one \
 direction."
 )
+FLOATS = "These are the right numbers, stored as floats, and NumPy does not index with floats. Add `.astype(int)`."
 ENTRY_MISTAKES = {
+    "floats": Mistake(_entry(np.rint, _below_zero, np.minimum), FLOATS),
     "as it was": Mistake(
         _entry(_trunc, _below_a, _as_it_is),
         "It still has every one of its faults. Print the entries for a = -2, b = 1, resolution = 10 at x = -2.15, -1.92 and 1.3.",
@@ -152,6 +154,10 @@ BETWEEN_MISTAKES = {
     "nearest": Mistake(
         _between(np.rint),
         "You jump to the nearest entry. Go along the straight line between the two.",
+    ),
+    "staircase": Mistake(
+        lambda x, a, resolution, values: values[np.clip(_rint((x - a) * resolution), 0, len(values) - 1)],
+        "That is the nearest entry, the staircase of Part 1. Go along the straight line between two entries, and on beyond the ends.",
     ),
     "left entry": Mistake(
         _between(np.floor),
@@ -222,7 +228,7 @@ def entry_verdict(answer: Any, seed: int = 0) -> Verdict:
         inside = a + width * (rng.integers(1, resolution * (b - a), 4) + np.array([-0.25, 0.25, -0.25, 0.25]))
         outside = np.array([a - 1.25 * width, a - 2.1 * width, a - 3.0, b - 0.1 * width, b + 1.25 * width, b + 2.0])
         cases.append((rng.permutation(np.concatenate([inside, outside])), a, b, resolution))
-    return judge_real(
+    verdict = judge_real(
         answer,
         cases,
         _nearest,
@@ -231,6 +237,8 @@ def entry_verdict(answer: Any, seed: int = 0) -> Verdict:
         nudge="Not these entries. With a = -2, b = 1 and resolution = 10 they run from 0 to 30; x = -2.15 has entry 0, x = -1.92 has 1, "
         "x = 0.56 has 26 and x = 1.3 has 30.",
     )
+    whole = not verdict.passed or all(np.asarray(call(answer, *case)).dtype.kind in "iu" for case in cases)
+    return verdict if whole else Verdict(False, FLOATS)
 
 
 def between_verdict(answer: Any, seed: int = 0) -> Verdict:
@@ -259,7 +267,7 @@ def width_verdict(answer: Any, seed: int = 0) -> Verdict:
         cases,
         _width_by_looking,
         WIDTH_MISTAKES,
-        right="Right. A hundred times the digits cost ten times the entries.",
+        right="Right. Two more digits cost ten times the entries.",
         nudge="Not that width. With tolerance = 3 and bend = 6 it is 2: the parabola 3 t^2 and its chord from 0 to 2 are 3 apart at t = 1.",
     )
 
@@ -287,7 +295,7 @@ TASKS = (
         between_stub,
         (
             "A line through two entries is given for every x, not only between them. Which two entries serve an x beyond the end?",
-            "value = v_i + (place - i) (v_(i+1) - v_i), with i = floor(place) kept between 0 and n - 2, for n values.",
+            "value = v_i + (place - i) (v_(i+1) - v_i), with i = floor(place) kept between 0 and len(values) - 2.",
             "Begin with `place = (x - a) * resolution`",
         ),
         BETWEEN_MISTAKES,

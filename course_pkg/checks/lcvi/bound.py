@@ -116,7 +116,7 @@ BEST_MISTAKES = {
     ),
     "not normalised": Mistake(
         lambda log_joint, u: softmax(log_joint) * u,
-        "The proportions are right, and your q does not add up to 1. Its sum is a quantity that you know.",
+        "The proportions are right, and your q does not add up to 1. Its sum is the gain G.",
     ),
     "not normalised, joint": Mistake(
         lambda log_joint, u: np.exp(log_joint) * u,
@@ -124,7 +124,7 @@ BEST_MISTAKES = {
     ),
     "one value": Mistake(
         lambda log_joint, u: (np.arange(len(u)) == np.argmax(log_joint + np.log(u))).astype(float),
-        "You put everything on one value. That is where X p is largest; but -log q pays for width.",
+        "You put everything on one value. That is where p(theta | D) u is largest; but -log q pays for width.",
     ),
     "the decision's pull twice": Mistake(
         lambda log_joint, u: softmax(log_joint + 2 * np.log(u)),
@@ -177,7 +177,7 @@ TASKS = (
         (
             "Write out X with what you are given. Which of its factors is not there yet, and how do you get it from the log joint?",
             "sum over k of q_k (log_joint_k - log p(D) + log u_k - log q_k), with p(D) = sum over k of exp(log_joint_k).",
-            "Begin with `log_posterior = log_joint - np.log(np.exp(log_joint).sum())`",
+            "Begin with `log_posterior = log_joint - np.logaddexp.reduce(log_joint)`",
         ),
         BOUND_MISTAKES,
         bound_verdict,
@@ -191,7 +191,7 @@ TASKS = (
         (
             "Jensen's inequality loses nothing if and only if X is the same for every theta.",
             "q_k is proportional to p(theta_k | D) u_k; it must add up to 1.",
-            "Begin with `weight = np.exp(log_joint) * u`",
+            "Begin with `weight = np.exp(log_joint - log_joint.max()) * u`",
         ),
         BEST_MISTAKES,
         best_verdict,

@@ -41,7 +41,7 @@ def both_stub(p: np.ndarray, costs: np.ndarray, M: float) -> Any:
 WORTHS_MISTAKES = {
     "rows and columns swapped": Mistake(
         lambda p, costs, M: np.log(p @ (M - costs.T)).mean(axis=0),
-        "You took the columns of the cost matrix for the outcomes. Its rows are outcomes, its columns decisions.",
+        "You took the columns of the cost matrix for the outcomes. Its rows are outcomes, its columns actions.",
     ),
     "log outside both": Mistake(
         lambda p, costs, M: np.log(p.mean(axis=0) @ (M - costs)),
@@ -77,7 +77,7 @@ WORTHS_MISTAKES = {
     ),
     "turned": Mistake(
         lambda p, costs, M: np.log(p @ (M - costs)).mean(axis=0).T,
-        "The numbers are right. Rows of the data first, decisions second: turn the array.",
+        "The numbers are right. Rows of the data first, actions second: turn the array.",
     ),
 }
 
@@ -93,15 +93,15 @@ def _by_cost(p, costs, M):  # noqa: ARG001
 BOTH_MISTAKES = {
     "rows and columns swapped": Mistake(
         lambda p, costs, M: (_by_term(p, costs.T, M).argmax(axis=1), _by_cost(p, costs.T, M).argmin(axis=1)),
-        "You took the columns of the cost matrix for the outcomes. Its rows are outcomes, its columns decisions.",
+        "You took the columns of the cost matrix for the outcomes. Its rows are outcomes, its columns actions.",
     ),
     "the same twice": Mistake(
         lambda p, costs, M: (_by_cost(p, costs, M).argmin(axis=1),) * 2,
-        "You gave the Bayes decisions twice. The first shall be the best for the term of Part 1.",
+        "You gave the Bayes actions twice. The first shall be the best for the term of Part 1.",
     ),
     "the term's twice": Mistake(
         lambda p, costs, M: (_by_term(p, costs, M).argmax(axis=1),) * 2,
-        "You gave the decisions of Part 1's term twice. The second shall have the smallest expected cost.",
+        "You gave the actions of Part 1's term twice. The second shall have the smallest expected cost.",
     ),
     "changed places": Mistake(
         lambda p, costs, M: (_by_cost(p, costs, M).argmin(axis=1), _by_term(p, costs, M).argmax(axis=1)),
@@ -109,30 +109,30 @@ BOTH_MISTAKES = {
     ),
     "dearest": Mistake(
         lambda p, costs, M: (_by_term(p, costs, M).argmax(axis=1), _by_cost(p, costs, M).argmax(axis=1)),
-        "The first decisions are right. The second ones have the largest expected cost.",
+        "The first actions are right. The second ones have the largest expected cost.",
     ),
     "least": Mistake(
         lambda p, costs, M: (_by_term(p, costs, M).argmin(axis=1), _by_cost(p, costs, M).argmin(axis=1)),
-        "The second decisions are right. The first ones make the term smallest.",
+        "The second actions are right. The first ones make the term smallest.",
     ),
     "log inside both": Mistake(
         lambda p, costs, M: ((p @ np.log(M - costs)).mean(axis=0).argmax(axis=1), _by_cost(p, costs, M).argmin(axis=1)),
-        "The second decisions are right. For the first your logarithm is inside the sum over outcomes.",
+        "The second actions are right. For the first your logarithm is inside the sum over outcomes.",
     ),
     "likeliest class": Mistake(
         lambda p, costs, M: (_by_term(p, costs, M).argmax(axis=1), costs[p.mean(axis=0).argmax(axis=1)].argmin(axis=1)),
-        "The first decisions are right. For the second you looked at the likeliest outcome only; a rare one may be dear.",
+        "The first actions are right. For the second you looked at the likeliest outcome only; a rare one may be dear.",
     ),
     "one for all": Mistake(
         lambda p, costs, M: (
             np.full(p.shape[1], _by_term(p, costs, M).sum(axis=0).argmax()),
             np.full(p.shape[1], _by_cost(p, costs, M).sum(axis=0).argmin()),
         ),
-        "Your rows share their decisions. Each row has its own.",
+        "Your rows share their actions. Each row has its own.",
     ),
     "counted from one": Mistake(
         lambda p, costs, M: (_by_term(p, costs, M).argmax(axis=1) + 1, _by_cost(p, costs, M).argmin(axis=1) + 1),
-        "You count the decisions from 1. Here the first is 0.",
+        "You count the actions from 1. Here the first is 0.",
     ),
 }
 
@@ -172,10 +172,10 @@ def both_verdict(answer: Any, seed: int = 0) -> Verdict:
         cases,
         _both_by_enumeration,
         BOTH_MISTAKES,
-        right="Right. The term shuns a decision that would be dear under some of the thetas; the risk adds them all up.",
-        nudge="Not those decisions. With p = [[[0, 1]], [[1, 0]]] (two thetas, one row), costs = [[0, 2.6], [5, 2.5]] and M = 5.1 they are "
+        right="Right. The term shuns an action that would be dear under some of the thetas; the risk adds them all up.",
+        nudge="Not those actions. With p = [[[0, 1]], [[1, 0]]] (two thetas, one row), costs = [[0, 2.6], [5, 2.5]] and M = 5.1 they are "
         "[1] and [0].",
-        parts=("the first decisions", "the second"),
+        parts=("the first actions", "the second"),
     )
 
 
@@ -187,7 +187,7 @@ TASKS = (
         11,
         worths_stub,
         (
-            "For one theta and one row, the expected utility of a decision is a sum over outcomes. What comes after it?",
+            "For one theta and one row, the expected utility of an action is a sum over outcomes. What comes after it?",
             "(1/S) sum over s of log( sum over y of p[s, n, y] (M - costs[y, h]) ), for each n and h.",
             "Begin with `expected = p @ (M - costs)`",
         ),

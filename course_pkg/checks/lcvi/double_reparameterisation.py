@@ -14,6 +14,8 @@ SAME = (
     "Give both the same key."
 )
 
+OTHER = "Your two estimates have the same noise, but not that of `key`. Hand `key` itself to `estimate`, both times."
+
 
 def _term(mu: float, sigma: float, h: float, eps: np.ndarray, delta: np.ndarray, s: float, M: float) -> float:
     total = 0.0
@@ -39,11 +41,12 @@ def difference_stub(estimate: Callable[..., Any], key: Any, mu: float, step: flo
     raise NotImplementedError
 
 
-def _gradient(mu, sigma, h, eps, delta, s, M, *, by_y=True, weights=None, by_sigma=None):
-    y = np.exp(mu + sigma * eps[:, None] + s * delta)
+def _gradient(mu, sigma, h, eps, delta, s, M, *, by_y=True, weights=None, by_sigma=None, normal=False):
+    y = mu + sigma * eps[:, None] + s * delta
+    y = y if normal else np.exp(y)
     u = np.exp(-((y - h) ** 2) / M)
     share = u / u.sum(axis=1, keepdims=True) if weights is None else weights(u)
-    along = share * 2 * (h - y) / M * (y if by_y else 1)
+    along = share * 2 * (h - y) / M * (y if by_y and not normal else 1)
     on = eps[:, None] if by_sigma is None else by_sigma(eps[:, None], delta)
     return along.sum(axis=1).mean(), (along * on).sum(axis=1).mean(), (share * 2 * (y - h) / M).sum(axis=1).mean()
 
@@ -94,12 +97,28 @@ GRADIENT_MISTAKES = {
         "Your second slope is the one in log sigma: sigma times too large.",
     ),
 }
+GRADIENT_MISTAKES |= {
+    "changed places": Mistake(
+        lambda *case: tuple(_gradient(*case)[place] for place in (1, 0, 2)),
+        "The slopes in mu and sigma have changed places.",
+    ),
+    "exponential forgotten": Mistake(
+        lambda *case: _gradient(*case, normal=True),
+        "Your outcome is normal. Here it is log-normal: y = exp(theta + s delta).",
+    ),
+}
 DIFFERENCE_MISTAKES = {
     "noise drawn again": Mistake(
         lambda estimate, key, mu, step: (
             (estimate(jax.random.split(key)[0], mu + step) - estimate(jax.random.split(key)[1], mu - step)) / (2 * step)
         ),
         SAME,
+    ),
+    "another key for both": Mistake(
+        lambda estimate, key, mu, step: (
+            (estimate(jax.random.split(key)[0], mu + step) - estimate(jax.random.split(key)[0], mu - step)) / (2 * step)
+        ),
+        OTHER,
     ),
     "one side": Mistake(
         lambda estimate, key, mu, step: (estimate(key, mu + step) - estimate(key, mu)) / step,
@@ -120,6 +139,18 @@ DIFFERENCE_MISTAKES = {
     "short steps": Mistake(
         lambda estimate, key, mu, step: (estimate(key, mu + step / 2) - estimate(key, mu - step / 2)) / (2 * step),
         "You went half a step to either side and divided by two whole ones.",
+    ),
+    "half steps": Mistake(
+        lambda estimate, key, mu, step: (estimate(key, mu + step / 2) - estimate(key, mu - step / 2)) / step,
+        "Between your two places lies one step; the text has them `step` to either side, two steps apart.",
+    ),
+    "double steps": Mistake(
+        lambda estimate, key, mu, step: (estimate(key, mu + 2 * step) - estimate(key, mu - 2 * step)) / (4 * step),
+        "Between your two places lie four steps; the text has them `step` to either side, two steps apart.",
+    ),
+    "no difference": Mistake(
+        lambda estimate, key, mu, step: float(jax.grad(lambda at: estimate(key, at))(mu)),
+        "That is the slope itself, by JAX or with a tiny step of your own. Here a difference was asked for, with the given `step`.",
     ),
 }
 
@@ -145,25 +176,28 @@ def gradient_verdict(answer: Any, seed: int = 0) -> Verdict:
 def difference_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 751])
     cases, slopes = [], []
-    for step in (0.2, 0.01):
+    for step in (0.5, 0.2):
         bend, tilt, mu = map(float, rng.uniform(1.0, 2.0, 3))
         noisy, key = _Noisy(bend, tilt), jax.random.key(int(rng.integers(1 << 30)))
         cases.append((noisy, key, mu, step))
-        slopes.append(2 * bend * mu + tilt + noisy.noise(key))
+        slopes.append(bend * (3 * mu**2 + step**2) + tilt + noisy.noise(key))  # the difference of a cube, by algebra
     verdict = judge(
         answer,
         cases,
         known(slopes),
         DIFFERENCE_MISTAKES,
         right="Right. What both estimates share drops out, and only the slope's own noise is left.",
-        nudge="Not that slope. If the estimate is mu^2 + noise, with noise that depends on the key only, it is 2 mu for every key.",
+        nudge="Not that slope. If the estimate is mu^3 + noise, with noise that depends on the key only, it is 12.25 for every key at "
+        "mu = 2 with step = 0.5.",
     )
-    asked = [other for case in cases for other in case[0].asked if other != _name(case[1])]
-    return verdict if verdict.passed or not asked else Verdict(False, SAME)
+    others = [case[0].asked for case in cases if set(case[0].asked) != {_name(case[1])}]
+    if verdict.passed or not any(others):
+        return verdict
+    return Verdict(False, OTHER if all(asked.count(name) > 1 for asked in others for name in asked) else SAME)
 
 
 class _Noisy:
-    """A parabola with noise in its height and in its slope. It remembers the keys that its copies, which answers get, were asked with."""
+    """A cubic with noise in its height and in its slope. It remembers the keys that its copies, which answers get, were asked with."""
 
     def __init__(self, bend: float, tilt: float, note: Callable[[tuple[int, ...]], None] = lambda name: None) -> None:
         self.bend, self.tilt, self.note = bend, tilt, note
@@ -179,7 +213,7 @@ class _Noisy:
     def __call__(self, key: Any, mu: Any) -> Any:
         self.note(_name(key))
         z = self.noise(key)
-        return self.bend * mu**2 + (self.tilt + z) * mu + 20 * z
+        return self.bend * mu**3 + (self.tilt + z) * mu + 20 * z
 
 
 def _name(key: Any) -> tuple[int, ...]:

@@ -9,12 +9,12 @@ from scipy.special import softmax
 from course_pkg.checks._judge import Mistake, Task, Verdict, judge
 
 
-def _decide_by_trying(y: np.ndarray, q: float) -> np.ndarray:
+def _decide_by_trying(y: np.ndarray, level: float) -> np.ndarray:
     """The outcome that would have cost least as a decision."""
     best = []
     for n in range(y.shape[2]):
         pool = y[:, :, n].ravel()
-        cost = [sum(max(q * (value - h), (q - 1) * (value - h)) for value in pool) for h in pool]
+        cost = [sum(max(level * (value - h), (level - 1) * (value - h)) for value in pool) for h in pool]
         best.append(pool[int(np.argmin(cost))])
     return np.array(best)
 
@@ -33,7 +33,7 @@ def _round_by_search(p: np.ndarray, u: np.ndarray, h: np.ndarray) -> tuple[np.nd
     return q, np.array(best)
 
 
-def decide_stub(y: np.ndarray, q: float) -> Any:
+def decide_stub(y: np.ndarray, level: float) -> Any:
     raise NotImplementedError
 
 
@@ -42,40 +42,40 @@ def round_stub(p: np.ndarray, u: np.ndarray, h: np.ndarray) -> Any:
 
 
 DECIDE_MISTAKES = {
-    "q and 1 - q": Mistake(
-        lambda y, q: np.quantile(y, 1 - q, axis=(0, 1)),
-        "The two sides of your loss have changed places: with a small q it is dear to decide too high.",
+    "level and 1 - level": Mistake(
+        lambda y, level: np.quantile(y, 1 - level, axis=(0, 1)),
+        "The two sides of your loss have changed places: with a small level it is dear to decide too high.",
     ),
     "one for all rows": Mistake(
-        lambda y, q: np.full(y.shape[2], np.quantile(y, q)),
+        lambda y, level: np.full(y.shape[2], np.quantile(y, level)),
         "Your rows share one decision. Each row has its own outcomes and its own decision.",
     ),
     "one number for all rows": Mistake(
-        lambda y, q: np.quantile(y, q),
+        lambda y, level: np.quantile(y, level),
         "You made one decision for all rows. Each row has its own: shape (N,).",
     ),
     "quantile of the means": Mistake(
-        lambda y, q: np.quantile(y.mean(axis=1), q, axis=0),
+        lambda y, level: np.quantile(y.mean(axis=1), level, axis=0),
         "You averaged the outcomes of each theta before you took the quantile. Their spread is a part of what is not known.",
     ),
     "mean of the quantiles": Mistake(
-        lambda y, q: np.quantile(y, q, axis=1).mean(axis=0),
+        lambda y, level: np.quantile(y, level, axis=1).mean(axis=0),
         "You took a quantile for each theta and averaged. That is not the quantile of all outcomes: pool them first.",
     ),
     "quantile of the thetas' quantiles": Mistake(
-        lambda y, q: np.quantile(np.quantile(y, q, axis=1), q, axis=0),
+        lambda y, level: np.quantile(np.quantile(y, level, axis=1), level, axis=0),
         "You took a quantile twice, over outcomes and over thetas. Pool all outcomes of a row first.",
     ),
     "one for each theta": Mistake(
-        lambda y, q: np.quantile(y, q, axis=1),
+        lambda y, level: np.quantile(y, level, axis=1),
         "You decided for each theta. A decision is made before theta is known: one for each row.",
     ),
     "median": Mistake(
-        lambda y, q: np.median(y, axis=(0, 1)),
+        lambda y, level: np.median(y, axis=(0, 1)),
         "That is the median, for a loss that is as dear on one side as on the other.",
     ),
     "mean": Mistake(
-        lambda y, q: y.mean(axis=(0, 1)),
+        lambda y, level: y.mean(axis=(0, 1)),
         "That is the mean, the decision for squared loss.",
     ),
 }
@@ -104,6 +104,10 @@ def _after(q, u):
 
 
 ROUND_MISTAKES = {
+    "changed places": Mistake(
+        lambda p, u, h: _after(_posterior(p, u, h), u)[::-1],
+        "The two are right and have changed places: q first, then the decisions.",
+    ),
     "posterior kept": Mistake(
         lambda p, u, h: _after(p, u),
         "Your q is still the posterior. With the decisions held, the bound is highest where q also leans towards what they are worth.",
@@ -158,16 +162,16 @@ def decide_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 760])
     cases = []
     # of these numbers of outcomes, all ways to define a sample quantile that are in use give the same
-    for (thetas, draws, rows), q in [((7, 3, 2), 0.2), ((3, 17, 4), 0.9), ((7, 3, 3), 0.7)]:
+    for (thetas, draws, rows), level in [((7, 3, 2), 0.2), ((3, 17, 4), 0.9), ((7, 3, 3), 0.7)]:
         centre = rng.normal(0, 1, (thetas, 1, rows)) + np.arange(rows)
-        cases.append((centre + rng.gamma(2.0, 1.0, (thetas, draws, rows)), q))
+        cases.append((centre + rng.gamma(2.0, 1.0, (thetas, draws, rows)), level))
     return judge(
         answer,
         cases,
         _decide_by_trying,
         DECIDE_MISTAKES,
         right="Right. The thetas only serve to draw outcomes; all outcomes of a row count alike.",
-        nudge="Not those decisions. With one row, y[:, :, 0] = [[9, 1, 4], [4, 6, 1], [2, 1, 1]] and q = 0.75 they are [4].",
+        nudge="Not those decisions. With one row, y[:, :, 0] = [[9, 1, 4], [4, 6, 1], [2, 1, 1]] and level = 0.75 they are [4].",
     )
 
 
@@ -191,7 +195,7 @@ def round_verdict(answer: Any, seed: int = 0) -> Verdict:
         right="Right. Neither half of the round can lower the bound.",
         nudge="Not those two. With p = [1/2, 1/2], u = [[[2, 1], [3, 4]], [[3, 2], [3, 4]]] and h = [0, 0], q is "
         "[0.4, 0.6] and the new h [0, 1].",
-        parts=("the q", "the decision"),
+        parts=("q", "the decisions"),
     )
 
 
@@ -204,7 +208,7 @@ TASKS = (
         decide_stub,
         (
             "What is not known when the decision is made? Put everything that was drawn for a row into one pool.",
-            "h_n is the q-quantile of the S_theta times S_y outcomes y_stn of row n.",
+            "h_n is the quantile at `level` of the S_theta times S_y outcomes y_stn of row n.",
             "Begin with `pool = y.reshape(-1, y.shape[2])`",
         ),
         DECIDE_MISTAKES,

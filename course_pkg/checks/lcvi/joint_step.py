@@ -23,7 +23,7 @@ def _bound_by_quadrature(
 def _gradient_by_differences(
     m: float, s: float, h: np.ndarray, x: np.ndarray, index: np.ndarray, a: float, t: float, tau: float, M: float
 ) -> tuple[float, float, np.ndarray]:
-    """Each row of the minibatch stands for n / B copies of itself."""
+    """Each row of the minibatch stands for N / B copies of itself."""
     counts = np.zeros(len(h))
     counts[index] = len(h) / len(index)
 
@@ -124,15 +124,15 @@ def _gradient(m, s, h, x, index, a, t, tau, M, *, scale=None, prior=1.0, h_scale
 GRADIENT_MISTAKES = {
     "rows not scaled": Mistake(
         lambda *case: _gradient(*case, scale=1.0),
-        "The rows of the minibatch stand only for themselves. Each must speak for n / B of them.",
+        "The rows of the minibatch stand only for themselves. Each must speak for N / B of them.",
     ),
-    "times n": Mistake(
+    "times N": Mistake(
         lambda *case: _gradient(*case, scale=len(case[2])),
-        "You multiplied the sum over B rows by n. Each of them stands for n / B.",
+        "You multiplied the sum over B rows by N. Each of them stands for N / B.",
     ),
     "mean of the minibatch": Mistake(
         lambda *case: _gradient(*case, scale=1 / len(case[4])),
-        "You averaged over the rows of the minibatch. The bound has a sum over all n rows, and its estimate a sum scaled by n / B.",
+        "You averaged over the rows of the minibatch. The bound has a sum over all N rows, and its estimate a sum scaled by N / B.",
     ),
     "all scaled": Mistake(
         lambda *case: _gradient(*case, prior=len(case[2]) / len(case[4])),
@@ -140,7 +140,7 @@ GRADIENT_MISTAKES = {
     ),
     "decisions not scaled": Mistake(
         lambda *case: _gradient(*case, h_scale=1.0),
-        "The slopes in m and s are right. It is one estimate that is differentiated: its factor n / B stays when h is the variable.",
+        "The slopes in m and s are right. It is one estimate that is differentiated: its factor N / B stays when h is the variable.",
     ),
     "decisions downhill": Mistake(
         lambda *case: _gradient(*case, h_sign=-1.0),
@@ -162,13 +162,21 @@ GRADIENT_MISTAKES = {
         lambda *case: _gradient(*case, by_m=-1.0),
         "The utility's part of the slope in m has the wrong sign: m is drawn to where x m is near the decisions.",
     ),
+    "slope in log s": Mistake(
+        lambda *case: (_gradient(*case)[0], case[1] * _gradient(*case)[1], _gradient(*case)[2]),
+        "The slopes in m and h are right. Yours in s is the one in log s: s times as large.",
+    ),
+    "changed places": Mistake(
+        lambda *case: tuple(_gradient(*case)[place] for place in (1, 0, 2)),
+        "The slopes in m and s have changed places.",
+    ),
     "one decision": Mistake(
         lambda *case: (*_gradient(*case)[:2], np.full(len(case[2]), _gradient(*case)[2].sum())),
         "The slopes in m and s are right. Your decisions share one slope; each row has its own.",
     ),
     "only the minibatch": Mistake(
         lambda *case: (*_gradient(*case)[:2], _gradient(*case)[2][case[4]]),
-        "The slopes in m and s are right. The slope in h has a place for each of the n decisions: 0 for rows that were not looked at.",
+        "The slopes in m and s are right. The slope in h has a place for each of the N decisions: 0 for rows that were not looked at.",
     ),
     "all rows": Mistake(
         lambda m, s, h, x, index, a, t, tau, M: _gradient(m, s, h, x, np.arange(len(h)), a, t, tau, M),
@@ -242,7 +250,7 @@ TASKS = (
         gradient_stub,
         (
             "First write the estimate of the bound: which part of it is a sum over rows? Then differentiate that one expression.",
-            "estimate = -KL - (n / B) sum over i in index of ((h_i - x_i m)^2 + x_i^2 s^2 + tau^2) / M. JAX can do the rest.",
+            "estimate = -KL - (N / B) sum over i in index of ((h_i - x_i m)^2 + x_i^2 s^2 + tau^2) / M. JAX can do the rest.",
             "Begin with `def estimate(m, s, h):` or with `gap = h[index] - x[index] * m`",
         ),
         GRADIENT_MISTAKES,

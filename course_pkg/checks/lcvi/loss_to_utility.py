@@ -142,6 +142,14 @@ BEST_MISTAKES = {
         lambda y, grid, M: (_best_by_trying(y, grid, M)[0],) * 2,
         "Both of yours minimise the mean loss. Take the exponential of each loss first and average afterwards; the two are not the same.",
     ),
+    "both the exponential": Mistake(
+        lambda y, grid, M: (_best_by_trying(y, grid, M)[1],) * 2,
+        "Both of yours maximise the exponential. The first shall maximise the mean of M - loss.",
+    ),
+    "not from the grid": Mistake(
+        lambda y, grid, M: (y.mean(), _best_by_trying(y, grid, M)[1]),
+        "Your first decision is the mean itself. Take the decisions from the grid.",
+    ),
     "gamma is M": Mistake(
         lambda y, grid, M: _best(y, grid, _squared, lambda y, h: np.exp(-_squared(y, h) * M).mean(axis=0)),
         "Your second utility is exp(-M loss). It is exp(-loss / M).",
@@ -200,7 +208,7 @@ def exponential_verdict(answer: Any, seed: int = 0) -> Verdict:
         [(np.concatenate([[0.0], rng.uniform(0.3, 4.0, 4)]), float(M)) for M in rng.uniform([0.6, 2.0], [0.8, 5.0])],
         _exponential_by_differences,
         EXPONENTIAL_MISTAKES,
-        right="Right. Near no loss it behaves as 1 - loss / M does, and a loss far above M costs hardly more than M.",
+        right="Right. Near no loss it behaves as 1 - loss / M does, and no loss, however large, costs more than 1.",
         nudge="Not these two. With M = 2 and a loss of 2 the utility is 0.368 and its slope -0.184.",
         parts=("the utility", "the slope"),
     )
@@ -213,8 +221,9 @@ def best_verdict(answer: Any, seed: int = 0) -> Verdict:
         y = np.concatenate([rng.normal(1, 0.7, 12), rng.uniform(4, 9, 5)])
         case = (y, np.linspace(-1, 8, 46) + float(rng.uniform(0, 0.2)), float(rng.uniform(2.0, 5.0)))
         want = _best_by_trying(*case)
-        others = [mistake.answer(*case) for name, mistake in BEST_MISTAKES.items()]
-        if want[0] != want[1] and all(tuple(map(float, other)) != want for other in others):  # else a mistake could not be seen
+        others = {name: tuple(map(float, mistake.answer(*case))) for name, mistake in BEST_MISTAKES.items()}
+        apart = others["cut off at zero"] != others["both the exponential"]
+        if apart and want not in others.values():  # else one could not be told from another
             cases.append(case)
     return judge(
         answer,

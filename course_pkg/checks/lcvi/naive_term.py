@@ -144,6 +144,18 @@ CORRECTED_MISTAKES = {
         lambda u: np.log(u.mean()) + u.var(ddof=1) / (2 * u.size * u.mean() ** 2),
         "You pooled the thetas. Each theta has a mean, a variance and a logarithm of its own.",
     ),
+    "axes swapped": Mistake(
+        lambda u: (np.log(u.mean(axis=0)) + u.var(axis=0, ddof=1) / (2 * len(u) * u.mean(axis=0) ** 2)).mean(),
+        "You averaged over theta inside the logarithm. The first axis is theta, the second the outcomes.",
+    ),
+    "one correction for all": Mistake(
+        lambda u: np.log(u.mean(axis=1)).mean() + u.var(ddof=1) / (2 * u.shape[1] * u.mean() ** 2),
+        "Your correction is one for all thetas. Each theta has a V and a mean of its own.",
+    ),
+    "correction alone": Mistake(
+        lambda u: (u.var(axis=1, ddof=1) / (2 * u.shape[1] * u.mean(axis=1) ** 2)).mean(),
+        "That is what is to be put back. Return the naive estimate with it.",
+    ),
     "theta summed": Mistake(
         lambda u: (np.log(u.mean(axis=1)) + u.var(axis=1, ddof=1) / (2 * u.shape[1] * u.mean(axis=1) ** 2)).sum(),
         "You added the draws of theta up. An expectation over q is estimated by their mean.",
@@ -178,7 +190,7 @@ def corrected_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 731])
     return judge(
         answer,
-        [(rng.uniform(0.3, 2, (thetas, draws)),) for thetas, draws in [(3, 2), (4, 6), (1, 3)]],
+        [(rng.uniform(0.3, 2, (thetas, draws)),) for thetas, draws in [(3, 2), (4, 6), (2, 3)]],
         _corrected_by_differences,
         CORRECTED_MISTAKES,
         right="Right. It helps where V / (S_y mean^2) is well below 1; with few and unequal utilities the estimated V is itself too noisy.",

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from course_pkg.checks._judge import Mistake, Task, Verdict, judge
+from course_pkg.checks._judge import Mistake, Task, Verdict, call, judge, numbers
 from course_pkg.checks.lcvi._tools import balanced, slope
 
 Function = Callable[[Any], Any]
@@ -116,6 +116,13 @@ SMALLEST_MISTAKES = {
     ),
 }
 
+REST = "Right. The posterior pulls back in proportion to the way; the utility pulls less the larger beta is."
+NOT_THERE = (
+    "Not that place. With u = exp(-(theta - 2)^2 / 2), du = (2 - theta) u, alpha = 1 and eps = [-1, 1] it is 1 at beta = 0 and "
+    "0.196 at beta = 1."
+)
+NEARLY = "Nearly: your place is off by less than 0.01. Solve to more digits, until three decimals stand."
+
 
 def _mean_pull(u, du, alpha, beta):
     return lambda theta: np.mean(alpha * du(theta) / (beta + alpha * u(theta)))
@@ -149,6 +156,14 @@ PLACE_MISTAKES = {
     "no alpha": Mistake(
         lambda u, du, eps, alpha, beta: _root(lambda m: m - _mean_pull(u, du, 1.0, beta)(m + eps)),
         "You forgot the scale alpha.",
+    ),
+    "summed": Mistake(
+        lambda u, du, eps, alpha, beta: _root(lambda m: m - len(eps) * _mean_pull(u, du, alpha, beta)(m + eps)),
+        "You added the pulls up. The expectation over q is their mean.",
+    ),
+    "no logarithm": Mistake(
+        lambda u, du, eps, alpha, beta: _root(lambda m: m - alpha * du(m + eps).mean()),
+        "You balanced the slope of alpha u. The bound has its logarithm, so the slope is divided by the shifted utility, as in Part 1.",
     ),
     "away": Mistake(
         lambda u, du, eps, alpha, beta: -_place_by_climbing(u, du, eps, alpha, beta),
@@ -194,16 +209,21 @@ def place_verdict(answer: Any, seed: int = 0) -> Verdict:
         centre, width = float(rng.uniform(1.2, 2.2)), float(rng.uniform(1.3, 1.9))
         eps = balanced(rng, 40) * 2
         cases.append((_Bump(centre, width), _BumpSlope(centre, width), eps - eps.mean(), alpha, beta))
-    return judge(
+    verdict = judge(
         answer,
         cases,
         _place_by_climbing,
         PLACE_MISTAKES,
-        right="Right. The posterior pulls back in proportion to the way; the utility pulls less the larger beta is.",
-        nudge="Not that place. With u = exp(-(theta - 2)^2 / 2), du = (2 - theta) u, alpha = 1 and eps = [-1, 1] it is 1 at beta = 0 and "
-        "0.196 at beta = 1.",
+        right=REST,
+        nudge=NOT_THERE,
         rtol=2e-4,
     )
+    if verdict.message != NOT_THERE:
+        return verdict
+    off = max(abs(float(numbers(call(answer, *case))[0]) - _place_by_climbing(*case)) for case in cases)
+    if off < 1e-3:
+        return Verdict(True, REST)
+    return Verdict(False, NEARLY) if off < 0.01 else verdict
 
 
 class _Bump:

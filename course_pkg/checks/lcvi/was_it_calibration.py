@@ -53,6 +53,10 @@ def _risks(p_mean, p_sd, q_mean, q_sd, level, *, decide=None, cost=None):
     return _risk(h, p_mean, p_sd, cost), _risk(h, q_mean, q_sd, cost)
 
 
+def _h(q_mean, q_sd, level):
+    return q_mean + q_sd * norm.ppf(level)
+
+
 RISKS_MISTAKES = {
     "changed places": Mistake(
         lambda *case: _risks(*case)[::-1],
@@ -64,7 +68,17 @@ RISKS_MISTAKES = {
     ),
     "q's opinion twice": Mistake(
         lambda *case: (_risks(*case)[1],) * 2,
-        "Those are two times what q expects of its own decision. The first shall be judged by p.",
+        "You gave what q expects of its own decision twice. The first shall be judged by p.",
+    ),
+    "p's judgement twice": Mistake(
+        lambda *case: (_risks(*case)[0],) * 2,
+        "You gave what p expects of the decision twice. The second is what q expects of it.",
+    ),
+    "loss of the mean": Mistake(
+        lambda pm, ps, qm, qs, level: tuple(
+            max(level * (mean - _h(qm, qs, level)), (level - 1) * (mean - _h(qm, qs, level))) for mean in (pm, qm)
+        ),
+        "Those are the losses of the mean outcomes. An expected loss is the mean of the losses of all outcomes, and is larger.",
     ),
     "levels turned": Mistake(
         lambda *case: _risks(*case, decide=1 - case[4]),
@@ -118,7 +132,15 @@ CREDIT_MISTAKES = {
     ),
     "sign": Mistake(
         lambda early, long, calibrated: tuple(-part for part in _credit_by_products(early, long, calibrated)),
-        "The signs are turned: a saving is positive.",
+        "The signs are turned: where less is lost than before, a saving is positive.",
+    ),
+    "size": Mistake(
+        lambda early, long, calibrated: tuple(abs(part) for part in _credit_by_products(early, long, calibrated)),
+        "You took the sign away. Where more is lost than before, the saving is negative, and calibration may do that.",
+    ),
+    "cut off at zero": Mistake(
+        lambda early, long, calibrated: tuple(max(0.0, part) for part in _credit_by_products(early, long, calibrated)),
+        "You made 0 of a negative saving. Calibration may make things worse, and then the report should say so.",
     ),
     "not relative": Mistake(
         lambda early, long, calibrated: (early.mean() - calibrated.mean(), early.mean() - long.mean(), long.mean() - calibrated.mean()),
@@ -169,6 +191,7 @@ def risks_verdict(answer: Any, seed: int = 0) -> Verdict:
         right="Right. A narrow q thinks highly of its decisions. Only the first number says whether it should.",
         nudge="Not those two. With level = 0.5, p = N(0, 1) and q = N(1, 0.2^2) they are 0.583 and 0.080.",
         parts=("the first risk", "the second"),
+        rtol=1e-3,  # the sheet asks for four digits
     )
 
 
@@ -179,12 +202,15 @@ def credit_verdict(answer: Any, seed: int = 0) -> Verdict:
         early = rng.exponential(2, n) + 0.1
         long = early * rng.uniform(0.6, 0.9, n)
         cases.append((early, long, long * rng.uniform(0.7, 1.05, n)))
+    early = rng.exponential(2, 9) + 0.1
+    long = early * rng.uniform(0.9, 1.3, 9)
+    cases.append((early, long, long * rng.uniform(1.05, 1.3, 9)))  # calibration may make it worse
     return judge(
         answer,
         cases,
         _credit_by_products,
         CREDIT_MISTAKES,
-        right="Right. What the two leave multiplies; what they save does not add up.",
+        right="Right. The savings do not add up; what they leave multiplies: (1 - second) (1 - third) = 1 - first.",
         nudge="Not those three. With early = [6, 4], long = [5, 3] and calibrated = [3, 3] they are 0.4, 0.2 and 0.25.",
         parts=("the first", "the second", "the third"),
     )

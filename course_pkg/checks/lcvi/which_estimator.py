@@ -121,6 +121,14 @@ BIASES_MISTAKES = {
         lambda *case: _biases(*case, tangent=lambda p, loss, M: np.log(M) - p @ loss),
         "The first two are right. The slope of log(M - loss) at no loss is -1/M.",
     ),
+    "sizes": Mistake(
+        lambda *case: tuple(abs(value) for value in _biases(*case)),
+        "A bias has a sign: an estimate that is too low on average has a negative one.",
+    ),
+    "changed places": Mistake(
+        lambda *case: tuple(_biases(*case)[place] for place in (1, 0, 2)),
+        "The first two have changed places: naive, mean of the logs, tangent.",
+    ),
     "quotients": Mistake(
         lambda p, loss, M, draws: tuple(value / np.log(M - p @ loss) for value in _biases(p, loss, M, draws)),
         "You divided by the truth. A bias is a difference.",
@@ -140,6 +148,10 @@ def _choices(*case):
 
 
 PREFERRED_MISTAKES = {
+    "the truth for the naive one": Mistake(
+        lambda *case: (_choices(*case)[2], *_choices(*case)[1:]),
+        "Your first decision is the best for the true expected utility. With few draws the naive estimate thinks otherwise.",
+    ),
     "the best three times": Mistake(
         lambda p, loss, M, draws: (int(np.argmin(p @ loss)),) * 3,
         "Those are three times the decision with the smallest expected loss. An estimator with a bias may prefer another.",
@@ -212,10 +224,13 @@ def biases_verdict(answer: Any, seed: int = 0) -> Verdict:
 def preferred_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 742])
     while True:
-        cases = []
-        for _ in range(4):
+        cases: list[tuple[Any, ...]] = []
+        while len(cases) < 4:
             p, loss = rng.dirichlet(np.full(3, 2.0)), rng.uniform(0, 3, (3, 3))
-            cases.append((p, loss, float(loss.max() + rng.uniform(0.01, 0.05)), 3))
+            case = (p, loss, float(loss.max() + rng.uniform(0.01, 0.05)), 2 if len(cases) < 2 else 3)
+            naive, logs, best = _choices(*case)
+            if len(cases) > 1 or (naive != best and (naive != logs) == bool(cases)):  # first as both err alike, then each for itself
+                cases.append(case)
         gaps = [np.diff(np.sort(np.asarray(values)))[-1] for case in cases for values in _preferred(*case)]
         given = {tuple(_choices(*case) for case in cases)}
         given |= {tuple(tuple(map(float, mistake.answer(*case))) for case in cases) for mistake in PREFERRED_MISTAKES.values()}

@@ -1,6 +1,7 @@
 """Calibrate a model of your own. Roads: densities from SciPy, added up row by row; costs counted case by case."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -15,20 +16,32 @@ HIDDEN = {"base", "slope", "spread"}
 DF = 4.0
 SOME: dict[str, Any] = {"base": 3.0, "slope": 0.0, "spread": 1.0}
 
-MISSING = "These names are missing from your sample statements: {}. The model hides base, slope and spread, and what is seen is y."
+MISSING = "These names are missing from your sample statements: {}. Not known are base, slope and spread, and what is seen is y."
 STRANGE = "Your program samples something that was not asked for: {}."
 UNSEEN = "Your y is not tied to the data. Give its sample statement obs=y."
 TIED = "Without data your program must draw y: pass `obs=y` as it comes, and None will make it a draw."
 SHAPE = "With {} rows your program draws y of shape {}. It needs an outcome for each row: is the plate there?"
+PLATED = "In your program {} stands in the plate, once for each row. It is one number for all rows: sample it before the plate."
+ORDER = "Your 4 is the scale of y. NumPyro's StudentT takes degrees of freedom, place and scale, in this order."
+WITHOUT = ". This was a call without y: it must run with y=None, and take the number of rows from x."
 HALF = "Your spread can be negative. A half-normal prior lives on the positive numbers."
 NO_JAX = "Right in value, but JAX cannot trace your function, and a climb needs its slope. Use jnp throughout, and no `if` on the values."
 
 
-def _log_density_by_rows(x: np.ndarray, y: np.ndarray, values: dict[str, float]) -> float:
-    total = norm.logpdf(values["base"], 3, 2) + norm.logpdf(values["slope"], 0, 1) + halfnorm.logpdf(values["spread"])
+def _parts_by_rows(x: np.ndarray, y: np.ndarray, values: dict[str, float]) -> dict[str, float]:
+    parts = {
+        "base": norm.logpdf(values["base"], 3, 2),
+        "slope": norm.logpdf(values["slope"], 0, 1),
+        "spread": halfnorm.logpdf(values["spread"]),
+        "y": 0.0,
+    }
     for row, seen in zip(x, y, strict=True):
-        total += t.logpdf(seen, DF, values["base"] + values["slope"] * row, values["spread"])
-    return float(total)
+        parts["y"] += t.logpdf(seen, DF, values["base"] + values["slope"] * row, values["spread"])
+    return {name: float(part) for name, part in parts.items()}
+
+
+def _log_density_by_rows(x: np.ndarray, y: np.ndarray, values: dict[str, float]) -> float:
+    return sum(_parts_by_rows(x, y, values).values())
 
 
 def _trace(program: Callable[..., Any], values: dict[str, Any], *data: Any) -> dict[str, Any]:
@@ -40,7 +53,8 @@ def _trace(program: Callable[..., Any], values: dict[str, Any], *data: Any) -> d
     except NotImplementedError:
         raise Trouble(NOT_WRITTEN) from None
     except Exception as error:
-        raise Trouble(f"Your program could not be run: {type(error).__name__}: {error}") from error
+        words = f"Your program could not be run: {type(error).__name__}: {error}"
+        raise Trouble(words + (WITHOUT if len(data) == 1 or data[1] is None else "")) from error
     return {name: site for name, site in sites.items() if site["type"] == "sample"}
 
 
@@ -57,6 +71,10 @@ def _look(program: Any, x: np.ndarray, y: np.ndarray) -> None:
         raise Trouble(UNSEEN)
     if np.any(sites["spread"]["fn"].support(jnp.asarray(-1.0))):
         raise Trouble(HALF)
+    if plated := [name for name in sorted(HIDDEN) if sites[name]["fn"].shape() == np.shape(x)]:
+        raise Trouble(PLATED.format(" and ".join(plated)))
+    if _in_wrong_order(sites["y"]["fn"]):
+        raise Trouble(ORDER)
     for unseen in ((jnp.asarray(x), None), (jnp.asarray(x),)):
         law = _trace(program, SOME | {"y": y}, *unseen)["y"]  # the shape is the law's: no need to draw
         if law["is_observed"]:
@@ -65,9 +83,22 @@ def _look(program: Any, x: np.ndarray, y: np.ndarray) -> None:
             raise Trouble(SHAPE.format(len(x), law["fn"].shape()))
 
 
-def _log_density(program: Any, x: np.ndarray, y: np.ndarray, values: dict[str, float]) -> float:
+def _in_wrong_order(law: Any) -> bool:
+    """Whether the 4 is the scale of a Student distribution."""
+    from numpyro.distributions import StudentT
+
+    while not isinstance(law, StudentT) and hasattr(law, "base_dist"):
+        law = law.base_dist
+    return isinstance(law, StudentT) and bool(np.all(law.scale == DF)) and not np.all(law.df == DF)
+
+
+def _parts(program: Any, x: np.ndarray, y: np.ndarray, values: dict[str, float]) -> dict[str, float]:
     sites = _trace(program, {name: jnp.asarray(value) for name, value in values.items()}, jnp.asarray(x), jnp.asarray(y))
-    return float(sum(site["fn"].log_prob(site["value"]).sum() * (site["scale"] or 1) for site in sites.values()))
+    return {name: float(site["fn"].log_prob(site["value"]).sum() * (site["scale"] or 1)) for name, site in sites.items()}
+
+
+def _log_density(program: Any, x: np.ndarray, y: np.ndarray, values: dict[str, float]) -> float:
+    return sum(_parts(program, x, y, values).values())
 
 
 def _cost_case_by_case(y: np.ndarray, h: np.ndarray) -> np.ndarray:
@@ -95,6 +126,8 @@ def _program(
     line: Callable[..., Any] = lambda base, slope, x: base + slope * x,
     normal: bool = False,
     plate: bool = True,
+    all_in_plate: bool = False,
+    wrong_order: bool = False,
     observed: bool = True,
     hide: tuple[str, ...] = ("base", "slope", "spread"),
 ):
@@ -105,9 +138,10 @@ def _program(
         values = {"base": 3.0, "slope": 0.0, "spread": 1.0}
         laws = {"base": Normal(*base), "slope": Normal(*slope), "spread": Normal(0.0, 1.0) if half is None else HalfNormal(half)}
         for name in hide:
-            values[name] = numpyro.sample(name, laws[name])
+            with numpyro.plate("rows", len(x)) if all_in_plate else nullcontext():
+                values[name] = numpyro.sample(name, laws[name])
         place, width = line(values["base"], values["slope"], x), scale(values["spread"])
-        law = Normal(place, width) if normal else StudentT(DF, place, width)
+        law = Normal(place, width) if normal else StudentT(place, width, DF) if wrong_order else StudentT(DF, place, width)
         if plate:
             with numpyro.plate("rows", len(x)):
                 numpyro.sample("y", law, obs=y if observed else None)
@@ -122,6 +156,8 @@ FAULTS = {
     "y not observed": Mistake(_program(observed=False), UNSEEN),
     "spread on the whole line": Mistake(_program(half=None), HALF),
     "slope missing": Mistake(_program(hide=("base", "spread")), MISSING.format("slope")),
+    "all in the plate": Mistake(_program(all_in_plate=True), PLATED.format("base and slope and spread")),
+    "order of the arguments": Mistake(_program(wrong_order=True), ORDER),
     "no plate and no x": Mistake(_program(plate=False), SHAPE.format(7, ())),
 }
 PROGRAM_MISTAKES = {
@@ -163,6 +199,14 @@ LOSS_MISTAKES = {
         lambda y, h: _cost_case_by_case(h, y),
         "You charged too many as too few. Too few is when y, which is wanted, exceeds h, which was baked.",
     ),
+    "rates swapped": Mistake(
+        lambda y, h: jnp.maximum(y - h - 0.2, 0) + 3 * jnp.maximum(h - y, 0),
+        "The rates have changed places: what is missing costs 3, what is left over 1.",
+    ),
+    "negative where it is free": Mistake(
+        lambda y, h: jnp.maximum(3 * (y - h - 0.2), h - y),
+        "A cost is never negative here: where y lies between h and h + 0.2 it is 0.",
+    ),
     "nothing forgiven": Mistake(
         lambda y, h: 3 * jnp.maximum(y - h, 0) + jnp.maximum(h - y, 0),
         "The first 0.2 that are missing cost nothing, whatever comes after.",
@@ -199,6 +243,12 @@ LOSS_MISTAKES = {
 }
 
 
+ANOTHER = (
+    "Your program runs, and its log density is another one. Compare each line with the text: which distribution, which numbers, "
+    "standard deviation or variance?"
+)
+
+
 def program_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 797])
     cases = []
@@ -212,15 +262,19 @@ def program_verdict(answer: Any, seed: int = 0) -> Verdict:
     except Trouble as trouble:
         return Verdict(False, str(trouble))
     known = {name: Mistake(partial(_log_density, mistake.answer), mistake.words) for name, mistake in PROGRAM_MISTAKES.items()}
-    return judge(
+    verdict = judge(
         lambda *_: next(got),
         cases,
         _log_density_by_rows,
         known,
         right="Right. Its log density is that of the text, and without data it draws an outcome for each row.",
-        nudge="Your program runs, and its log density is another one. Compare each line with the text: which distribution, which numbers, "
-        "standard deviation or variance?",
+        nudge=ANOTHER,
     )
+    if verdict.message != ANOTHER:
+        return verdict
+    want, parts = ([of(*case) for case in cases] for of in (_parts_by_rows, partial(_parts, answer)))
+    off = [name for name in want[0] if not np.allclose([a[name] for a in parts], [b[name] for b in want], rtol=1e-3)]
+    return Verdict(False, f"{ANOTHER} The difference is at {' and '.join(off)}." if off else ANOTHER)
 
 
 def loss_verdict(answer: Any, seed: int = 0) -> Verdict:
@@ -258,8 +312,8 @@ TASKS = (
         program_stub,
         (
             "A program samples, one line each, everything that is not known; the outcome last, for all rows at once.",
-            "base ~ Normal(3, 2), slope ~ Normal(0, 1), spread ~ HalfNormal(1); in a plate y ~ StudentT(4, base + slope x, spread).",
-            'Begin with `base = numpyro.sample("base", Normal(3.0, 2.0))`',
+            "base ~ Normal(3, 2), slope ~ Normal(0, 1), spread ~ HalfNormal(1); in a plate y ~ StudentT(4, base + slope x, spread), obs=y.",
+            'Begin with `base = numpyro.sample("base", Normal(3.0, 2.0))`; before y comes `with numpyro.plate("rows", len(x)):`',
         ),
         FAULTS | PROGRAM_MISTAKES,
         program_verdict,
