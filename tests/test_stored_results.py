@@ -94,7 +94,7 @@ def _nothing_stored_is_written(monkeypatch):
     write_text = Path.write_text
 
     def elsewhere(path, *arguments, **settings):
-        assert not path.resolve().is_relative_to(BOOK), path
+        assert not path.resolve().is_relative_to(BOOK.resolve()), path
         return write_text(path, *arguments, **settings)
 
     monkeypatch.setattr(Path, "write_text", elsewhere)

@@ -313,7 +313,7 @@ TASKS = (
         (
             "A program samples, one line each, everything that is not known; the outcome last, for all rows at once.",
             "base ~ Normal(3, 2), slope ~ Normal(0, 1), spread ~ HalfNormal(1); in a plate y ~ StudentT(4, base + slope x, spread), obs=y.",
-            'Begin with `base = numpyro.sample("base", Normal(3.0, 2.0))`; before y comes `with numpyro.plate("rows", len(x)):`',
+            'Begin with `base = numpyro.sample("base", Normal(3.0, 2.0))`; y stands in a `numpyro.plate("rows", len(x))`',
         ),
         FAULTS | PROGRAM_MISTAKES,
         program_verdict,
