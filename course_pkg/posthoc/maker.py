@@ -109,7 +109,9 @@ def standardise(features, mean, sd):
 
 
 def objective(loss, y, h, prior: DecisionPrior | None = None, nu: float = 0.0):
-    r"""What a decision maker is trained to make small: :math:`\frac1N\sum_n \ell(y_n,h_n) + \frac\nu N\sum_n (h_n-\mu_n)^2/(2\sigma_n^2)`.
+    r"""What a decision maker is trained to make small, its loss and its distance from a prior.
+
+    .. math:: \frac1N \sum_n \ell(y_n, h_n) + \frac{\nu}{N} \sum_n \frac{(h_n - \mu_n)^2}{2 \sigma_n^2}.
 
     This is the negative log of a power-prior posterior divided by N, up to a constant. The loss and the prior are averaged alike, so that
     the same ``nu`` means the same thing for any number of points, as long as the prior's standard deviations do. (Those of refits shrink
