@@ -13,7 +13,7 @@ from scipy import integrate, stats
 
 from course_pkg import data, decisions, families, gradients, models
 from course_pkg.fit import NotFiniteError, fit
-from course_pkg.lcvi import factors, gain, networks, outcomes, pipeline, published, steps, utilities
+from course_pkg.lcvi import factors, networks, outcomes, pipeline, published, steps, utilities
 from course_pkg.lcvi.steps import Pair
 
 KEY = jax.random.key(0)
@@ -192,30 +192,6 @@ def test_a_network_learns_the_decisions():
     network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), steps=1500, batch=128)
     exact = jnp.sin(2 * x[:, 0]) + 0.3 * stats.norm.ppf(0.2)
     assert float(jnp.abs(networks.decide(network, x) - exact).mean()) < 0.03
-
-
-# what was gained
-
-
-def test_paired_reduction():
-    rng = np.random.default_rng(0)
-    before = rng.gamma(2.0, size=2000)
-    after = before * 0.9 + 0.05 * rng.gamma(2.0, size=2000)
-    result = gain.paired_reduction(KEY, before, after)
-    assert result.value == pytest.approx(1 - after.mean() / before.mean(), rel=1e-5)
-    ratio = after.mean() / before.mean()
-    delta = np.std(after - ratio * before, ddof=1) / np.sqrt(2000) / before.mean()
-    assert result.standard_error == pytest.approx(delta, rel=0.1)
-    assert result.low < result.value < result.high
-    grouped = gain.paired_reduction(KEY, before, after, groups=np.arange(2000))
-    assert grouped.standard_error == pytest.approx(result.standard_error, rel=0.1)
-    for bad, words in (
-        ((before, after[:-1]), "losses on the same points"),
-        ((before[:1], after[:1]), "1 point"),
-        ((-before, after), "baseline holds -"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            gain.paired_reduction(KEY, *bad)
 
 
 # the pipeline

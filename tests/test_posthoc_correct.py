@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_pkg.decisions import empirical_risk, squared, tilted, zero_one
-from course_pkg.posthoc import Correction, CorrectionWarning, constant_prior, correct, decide, fidelity, paired_reduction
+from course_pkg.posthoc import Correction, CorrectionWarning, constant_prior, correct, decide, fidelity
 
 FAST = {"hidden": (), "restarts": 1, "steps": 600}
 
@@ -90,19 +90,6 @@ def test_the_split_may_be_ones_own_and_tables_keep_their_shape():
     np.testing.assert_array_equal(again.decisions, result.decisions)
 
 
-def test_the_paired_interval_covers_as_it_says():
-    # costs that move together: the paired interval knows it. 200 worlds, nominal 90 %: fewer than 160 covered has probability 3e-6
-    rng = np.random.default_rng(4)
-    covered = 0
-    for _ in range(200):
-        shared = rng.exponential(size=150)
-        old, new = shared + 0.1 * rng.random(150), 0.9 * shared + 0.1 * rng.random(150)
-        interval = paired_reduction(old, new, replicates=300)
-        assert interval.low <= interval.value <= interval.high
-        covered += interval.low <= 1 - 0.95 / 1.05 <= interval.high
-    assert 160 <= covered <= 197
-
-
 def test_fidelity_by_hand():
     far = fidelity([0.0, 1.0, 7.0, 2.0], [0.0, 0.0, 1.0, 2.0], [1.0, 2.0, 2.0, 1.0])
     assert (far.median, far.largest, far.beyond_two) == (0.25, 3.0, 0.25)
@@ -135,10 +122,6 @@ def test_bad_input_is_named(arguments, words):
 
 
 def test_bad_input_of_the_reports_parts_is_named():
-    with pytest.raises(ValueError, match="two costs for each"):
-        paired_reduction([1.0, 2.0], [1.0])
-    with pytest.raises(ValueError, match="baseline is 0"):
-        paired_reduction([0.0, 0.0], [1.0, 1.0])
     with pytest.raises(ValueError, match="three of the same shape"):
         fidelity([1.0], [1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="predictive_sd holds 0"):

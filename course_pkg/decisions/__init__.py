@@ -1,6 +1,7 @@
 """Chapter 1: losses, Bayes rules and risks.
 
-Read `losses` first (what a decision costs), then `rules` (the decision that costs least in expectation), then `risk` (how much that is).
+Read `losses` first (what a decision costs), then `rules` (the decision that costs least in expectation), then `risk` (how much that is)
+and `reduction` (what a better decision saves, with its interval).
 """
 
 from course_pkg.decisions.losses import (
@@ -16,6 +17,7 @@ from course_pkg.decisions.losses import (
     tilted,
     zero_one,
 )
+from course_pkg.decisions.reduction import Reduction, paired_reduction
 from course_pkg.decisions.risk import (
     Estimate,
     effective_sample_size,
@@ -31,6 +33,7 @@ from course_pkg.decisions.rules import bayes_action, bayes_decision
 __all__ = [
     "Estimate",
     "Loss",
+    "Reduction",
     "absolute",
     "bayes_action",
     "bayes_decision",
@@ -43,6 +46,7 @@ __all__ = [
     "linex",
     "normalised_weights",
     "p_risk",
+    "paired_reduction",
     "quantile",
     "risk",
     "risk_reduction",

@@ -6,7 +6,6 @@ all of it to work in one call.
 """
 
 from course_pkg.lcvi.closed import expected_loss, log_expected_utility
-from course_pkg.lcvi.gain import Reduction, paired_reduction
 from course_pkg.lcvi.lattice import even_keys
 from course_pkg.lcvi.networks import Network, amortise, decide, start_network
 from course_pkg.lcvi.outcomes import Term, best_decisions, classes, drawn_outcome, estimand, from_outcomes, normal_outcome
@@ -30,7 +29,6 @@ __all__ = [
     "Decide",
     "Network",
     "Pair",
-    "Reduction",
     "Term",
     "Utility",
     "affine",
@@ -58,7 +56,6 @@ __all__ = [
     "log_expected_utility",
     "loss_quantile",
     "normal_outcome",
-    "paired_reduction",
     "regret",
     "start_network",
 ]

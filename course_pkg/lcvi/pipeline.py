@@ -11,13 +11,12 @@ import optax
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard, families, gradients
-from course_pkg.decisions import Loss, bayes_decision
+from course_pkg.decisions import Loss, Reduction, bayes_decision, paired_reduction
 from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
 from course_pkg.fit import Fit, fit
 from course_pkg.lcvi import closed, networks, outcomes, steps, utilities
-from course_pkg.lcvi.gain import Reduction, paired_reduction
 from course_pkg.lcvi.steps import Pair
 from course_pkg.lcvi.utilities import Utility
 from course_pkg.models import Model, require_differentiable

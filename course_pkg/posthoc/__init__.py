@@ -18,7 +18,7 @@ from course_pkg.posthoc.generalized import (
     power_prior_update,
 )
 from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, constant_prior, initial_maker, objective, pointwise_prior
-from course_pkg.posthoc.report import Fidelity, Interval, Report, fidelity, paired_reduction
+from course_pkg.posthoc.report import Fidelity, Interval, Report, fidelity
 from course_pkg.posthoc.training import MakerFit, cross_validate, fit_decision_maker
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "fit_decision_maker",
     "initial_maker",
     "objective",
-    "paired_reduction",
     "pointwise_prior",
     "power_prior_update",
     "predictive_draws",

@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.decisions import bayes_decision
+from course_pkg.decisions import bayes_decision, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
 from course_pkg.posthoc.features import characterize, predictive_draws
 from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior
-from course_pkg.posthoc.report import Report, fidelity, paired_reduction
+from course_pkg.posthoc.report import Interval, Report, fidelity
 from course_pkg.posthoc.training import MakerFit, fit_decision_maker
 
 STRENGTHS = (0.0, 0.01, 0.1, 1.0, 10.0)  # candidates for nu, in units of the q-optimal decisions' risk
@@ -162,7 +162,8 @@ def _report(loss, y, train, q_optimal, single, decisions, sd, level, key) -> Rep
         return {name: float(c[part].mean()) for name, c in cost.items()}
 
     def saved(name):
-        return paired_reduction(cost[name][out], cost["decision maker"][out], level=level, key=key)
+        found = paired_reduction(key, cost[name][out], cost["decision maker"][out], level=level, resamples=1000)
+        return Interval(found.value, found.low, found.high)
 
     far = fidelity(decisions[out], q_optimal[out], sd[out])
     return Report(risks(train), risks(out), saved("q-optimal"), saved("single quantile"), far, (int(train.sum()), int(out.sum())))

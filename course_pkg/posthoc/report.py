@@ -2,14 +2,9 @@
 
 from typing import NamedTuple
 
-import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.decisions import risk_reduction
-
-BLOCK = 2**22  # indices drawn at a time
 
 
 class Interval(NamedTuple):
@@ -51,45 +46,6 @@ class Report(NamedTuple):
             f"largest {far.largest:.2f}; beyond two {far.beyond_two:.0%}"
         )
         return "\n".join(rows)
-
-
-def paired_reduction(baseline, improved, *, level: float = 0.9, replicates: int = 1000, key: PRNGKeyArray | None = None) -> Interval:
-    r"""The share of risk saved, :math:`1 - \bar c_1 / \bar c_0`, with a percentile interval from resampling points.
-
-    A point's two costs stay together, so what makes a point dear for both drops out. The points are taken as independent; where they come
-    in groups, the interval is too narrow.
-
-    Args:
-        baseline: costs of the points under the old decisions, shape ``(N,)``, at least 2.
-        improved: costs of the same points under the new ones.
-        level: of the interval.
-        replicates: bootstrap samples.
-        key: random key; key 0 where it is not given.
-
-    Raises:
-        ValueError: if the shapes differ, a cost is negative or not finite, the baseline costs nothing, or a number is out of its range.
-
-    Example:
-        >>> saved = paired_reduction(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0]))
-        >>> (saved.value, saved.low, saved.high)  # half, on every point: no doubt is left
-        (0.5, 0.5, 0.5)
-
-    Source: Efron and Tibshirani (1994), the percentile interval.
-    """
-    old, new = (np.asarray(_guard.nonnegative(name, c), float) for name, c in (("baseline", baseline), ("improved", improved)))
-    if old.ndim != 1 or old.shape != new.shape or len(old) < 2:
-        raise ValueError(f"baseline has shape {old.shape} and improved {new.shape}; give two costs for each of at least 2 points")
-    level, replicates = _guard.proportion("level", level), _guard.count("replicates", replicates)
-    value = float(risk_reduction(old.mean(), new.mean()))
-    key = jax.random.key(0) if key is None else key
-    rng, n = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel()), len(old)
-    ratios: list[float] = []
-    while len(ratios) < replicates:
-        index = rng.integers(0, n, (min(max(1, BLOCK // n), replicates - len(ratios)), n))
-        below = old[index].sum(axis=1)
-        ratios += (1 - new[index].sum(axis=1) / np.where(below > 0, below, np.nan)).tolist()
-    low, high = np.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(value, float(low), float(high))
 
 
 def fidelity(h, h_q, predictive_sd) -> Fidelity:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.decisions import risk_reduction
+from course_pkg.decisions.risk import risk_reduction
 
 
 class Reduction(NamedTuple):
