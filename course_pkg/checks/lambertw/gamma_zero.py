@@ -265,7 +265,7 @@ def _verdict(answer: Any, seed: list[int], reference: Any, mistakes: dict[str, M
         return Verdict(False, COARSE)
     if not _compiles(answer, *cases[0]):
         return Verdict(False, AN_IF)
-    small = [(cases[0][0], gamma) for gamma in (1e-3, -1e-5, 1e-6, 1e-7)]
+    small = [(cases[0][0], gamma) for gamma in (8e-3, 1e-3, -1e-5, 1e-6, 1e-7)]
     near = judge_real(answer, small, reference, {}, lambda called, *case: _in(False, called, *case), **(words | {"rtol": 2e-3}))
     return verdict if near.passed else Verdict(False, NEAR_ZERO)
 
