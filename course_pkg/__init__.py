@@ -6,6 +6,7 @@ A posterior is only worth what you decide with it. The modules are named after t
 - `models`: what we want to know
 - `data`: the data sets of the course
 - `families`, `gradients`, `implicit`, `fit`: approximating densities, estimators of gradients, and the loop that climbs them
+- `is_gradients`: gradients used more than once
 - `lambertw`: skewed densities
 - `lcvi`: inference that knows the loss
 - `posthoc`: corrections of decisions, whoever made the posterior

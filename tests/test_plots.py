@@ -64,6 +64,12 @@ CASES = {
             X, X - 1, {"clipped at 0": np.maximum(X - 1, 0), "seen": X, "unseen": 0.5 * X + 1}, (DRAWS[:, 0], DRAWS[:, 1])
         ),
     },
+    "averages_that_remember": {
+        "paths": call({"SGD": np.sin(UP), "SAG": 1 / UP}),
+        "distances": call({"SGD": RUNS, "SAG": 0.1 * RUNS, "anchor": 0.01 * RUNS}),
+        "moved": call(PAIR, {"SAG": 1 + RUNS[:2], "joint": 1 - 0.5 * RUNS[:2]}, 0.0, 2.5),
+        "risks": call({"SGD": (np.arange(4), 100 * RUNS), "SAG": (2 * np.arange(4), 50 * RUNS)}, 0.5),
+    },
     "bayes_rules": {
         "two_days": call(X, [("market day", BELL, {"mean": 0.0}), ("ordinary day", BELL**2, {"mean": 0.5, "median": 0.2, "mode": -0.3})]),
         "valleys": call(
@@ -100,6 +106,26 @@ CASES = {
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
+    "does_it_pay": {
+        "meanings": call(
+            {
+                model: {"steps": (9.0, 8.0, 9.5), "coarse": (1.5, 1.2, 1.6), "middle": (0.9, 0.0, 1.1), "fine": (0.0, 0.0, 0.0)}
+                for model in ("normal", "mixture")
+            }
+        ),
+        "rates": call([0.01, 0.1, 1.0], {"SGD": [900.0, 90.0, 40.0], "ISGD": [130.0, 40.0, np.inf], "guarded": [130.0, 39.0, 45.0]}, 7.2),
+        "tryouts": call(
+            {
+                model: {
+                    "ISGD": {"coarse": (1.4, 1.3, 1.5), "fine": (0.0, 0.0, 1.1)},
+                    "SAG": {"coarse": (0.3, 0.2, 0.3), "fine": (0.1, 0.0, 0.2)},
+                }
+                for model in ("normal", "mixture")
+            }
+        ),
+        "agreement": call({"normal": ([0.4, 0.3], [2.5, 1.1]), "boilers": ((0.15, 0.05), (1.2, 0.7))}, 0.25),
+        "spending": call([5, 10, 20], {"SGD": RUNS[:, :3], "ISGD": 0.9 * RUNS[:, :3]}, 0.05),
+    },
     "eight_schools": {
         "promises": call(["A", "B", "C"], TERMS[:, 1], np.array([5.0, 4.0, 3.0]), {"exact": X[:3], "plain": X[1:4], "calibrated": X[2:5]}),
         "shifted": call(
@@ -123,6 +149,35 @@ CASES = {
             UP,
             {"under the posterior": {"tilted, 0.8": VALLEY}, "under the fit": {"tilted, 0.2": UP, "squared": 2 * UP}},
             {"50": 2.0, "90": 5.0},
+        ),
+    },
+    "importance_sampled_sgd": {
+        "paths": call(
+            X,
+            np.linspace(0.2, 1.2, 10),
+            -np.add.outer(np.linspace(-1, 1, 10) ** 2, X**2),
+            np.random.default_rng(0).normal(size=(9, 2)),
+            np.random.default_rng(1).normal(size=(9, 2)),
+            np.arange(9) % 3 == 0,
+            (0.7, 0.7),
+        ),
+        "stale": call({"computed again": np.exp(np.ones((3, 9))), "kept": np.exp(-np.ones((3, 9)))}, 0.7),
+        "standing_still": call(
+            {"coin": np.exp(np.ones((3, 9))), "threshold": np.ones((3, 9))}, {"coin": 1e-9 * np.ones((3, 9)), "threshold": np.ones((3, 9))}
+        ),
+        "gains": call(
+            np.geomspace(0.3, 1000, 9),
+            {
+                "to 10 nats": {"one": np.ones(9), "two": np.linspace(0.5, 5, 9)},
+                "to 1 nat": {"one": 2 * np.ones(9), "two": np.linspace(0.5, 3, 9)},
+            },
+            7.0,
+        ),
+        "budget": call(
+            np.arange(1, 10),
+            {name: np.exp(-s * np.ones((3, 9))) for s, name in enumerate(("SGD", "Adam forgets", "coin", "threshold"))},
+            14.0,
+            5,
         ),
     },
     "making_it_safe": {
@@ -180,6 +235,12 @@ CASES = {
         "twice": call(X, {"posterior": BELL, "printed": BELL**2}, {"mended": 1 / UP, "printed, plus": 1 + 1 / UP, "other": 2 / UP}),
         "win_and_lose": call([1, 10, 100], {"score": [1.0, 9.0, 99.0], "path": [1.0, 1.1, 0.9]}, UP, {"score": UP, "path": UP**2}),
         "climbs": call({"score": (np.arange(4), RUNS), "path": (5 * np.arange(4), 0.5 * RUNS)}, 0.008),
+    },
+    "reweighting": {
+        "bubbles": call((X, BELL, BELL, X[[4, 12, 20]]), (X, BELL, X[[4, 12, 20]]), np.array([0.2, 1.0, 2.5]), "step 3"),
+        "decay": call(UP, {"2 of 50": np.exp(-UP)}, {"2 of 50": np.exp(-UP) + 0.001}, 1000),
+        "coupled": call(UP, {title: {"joint": (1 - UP, 1.1 - UP), "none": (0 * UP, 0 * UP)} for title in ("across", "along")}),
+        "quotes": call(np.arange(4), {"fresh": 0.1 * RUNS, "old, as they are": RUNS}),
     },
     "risk": {
         "overfit": call(
@@ -279,6 +340,16 @@ CASES = {
             {"size of the bias": (UP[:4], {"naive": 1 / UP[:4], "8 even draws": [0.1]}), "300 decks": (UP[:4], {"Jensen": UP[:4]})}
         ),
         "two_objectives": call(X, {"outside": -VALLEY, "inside": -((X - 1) ** 2)}, {"right": 0.0, "printed": 1.0}),
+    },
+    "what_a_gradient_costs": {
+        "two_halves": call(UP, {"linear": UP, "logistic": 2 * UP}, 0.5),
+        "ceilings": call(UP, {"p = 0.5": 2 - 1 / UP, "p = 0.9": 10 - 9 / UP}, {"10 rows": 2.0}),
+        "noise_for_money": call(UP, {"at the start": 1 + UP, "at the best q": 20 / UP + UP}, {"at the start": 1.5, "at the best q": 4.5}),
+        "budget": call(
+            {name: (np.arange(1.0, 5.0), RUNS) for name in ("all rows", "reuse")},
+            dict.fromkeys(("all rows", "reuse"), (PAIR, PAIR)),
+            (PAIR, 0.3 * PAIR),
+        ),
     },
     "what_to_tell": {
         "one_evening": call(X, BELL, DRAWS.ravel(), 0.2, 0.1, PAIR),

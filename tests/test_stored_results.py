@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from benchmarks import is_gradients as does_it_pay
 from course_pkg import data, models, posthoc
 from course_pkg.lcvi import factors, published
 from tools import lcvi_controls, lcvi_results
@@ -636,3 +637,47 @@ def test_what_the_benchmark_prints_is_stored(lcvi, tmp_path):
     found = strictly((tmp_path / "table_4_2.json").read_text())
     like(found, "lcvi", "table_4_2")
     assert found["rows"][0]["network_seconds"] == 3.05
+
+
+# --- importance-sampled gradients ----------------------------------------------------------------------------------
+
+
+def test_does_it_pay(monkeypatch, tmp_path):
+    """Three methods, one configuration, few rows; unit costs as given, since a stopwatch is no test."""
+    methods = does_it_pay.methods
+    kept = ("SGD", "ISGD", "I-SAG")
+    monkeypatch.setattr(does_it_pay, "SMALL", {"rows": 200, "size": 20})
+    monkeypatch.setattr(does_it_pay, "RATES", (0.3,))
+    monkeypatch.setattr(does_it_pay, "BUDGETS", dict.fromkeys(does_it_pay.BUDGETS, (40,)))
+    far = {"coarse": 300.0, "middle": 200.0, "fine": 100.0}
+    monkeypatch.setattr(does_it_pay, "TARGETS", dict.fromkeys(does_it_pay.TARGETS, far))
+    monkeypatch.setattr(does_it_pay, "methods", lambda problem: {name: methods(problem)[name] for name in kept})
+    monkeypatch.setattr(does_it_pay, "unit_costs", lambda problem, table, repeats: dict.fromkeys(table, COST))
+    out = tmp_path / "does_it_pay.json"
+    monkeypatch.setattr(sys, "argv", ["is_gradients.py", "--small", "--models", "normal", "--seeds", "1", "--out", str(out)])
+    does_it_pay.main()
+    found = strictly(out.read_text("utf8"))
+    parts = ("costs", "bytes", "published", "tuned/methods")
+    fewer = ["/results", *(f"/results/normal/{part}" for part in parts)]
+    same_keys(found, stored("is_gradients", "does_it_pay"), fewer)
+    assert all(map(math.isfinite, numbers(found)))
+    sgd, signs = found["results"]["normal"]["tuned"]["methods"]["SGD"], found["results"]["normal"]["agreement"]
+    for word in far:
+        assert sgd[word]["seconds"] == [pytest.approx(COST["fresh"] * sgd[word]["gradients"][0])]
+        assert -1 <= signs[word][0] <= 1
+    assert found["results"]["normal"]["bytes"]["I-SAG"] > 5 * found["results"]["normal"]["bytes"]["SGD"]
+
+
+COST = {"fresh": 1e-3, "cheap": 0.0, "anchor": 0.0}
+
+
+def test_never_is_no_number_in_what_is_stored():
+    assert does_it_pay.strictly({"seconds": [1.0, math.inf], "none": None, "word": "x"}) == {
+        "seconds": [1.0, None],
+        "none": None,
+        "word": "x",
+    }
+    large = stored("is_gradients", "does_it_pay")["results"]
+    for of_model in large.values():
+        for word in ("coarse", "middle", "fine"):
+            assert None not in of_model["tuned"]["methods"]["SGD"][word]["seconds"]  # every ratio on the page is over these

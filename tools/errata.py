@@ -30,6 +30,7 @@ SEED = 0  # the page prints this seed's figures; the tests run several
 CHAPTERS = {
     "decisions": "Decisions",
     "gradients": "Gradients",
+    "is_gradients": "Importance-sampled gradients",
     "lambertw": "Skewed densities",
     "lcvi": "Loss-calibrated variational inference",
     "posthoc": "Corrections after inference",

@@ -1,0 +1,62 @@
+"""Drawings of the page on averages that remember. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+
+COLOURS = (ORANGE, BLUE, GREEN, RED, PURPLE, SKY)
+STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+
+
+def _named(runs):
+    return zip(runs.items(), COLOURS, STYLES, strict=False)
+
+
+def paths(runs):
+    """One number along a run, a panel for each method: ``runs`` maps a title to (steps,). Zero is where it should end."""
+    fig, axes = plt.subplots(len(runs), 1, sharex=True, sharey=True, figsize=(5.0, 1.9 * len(runs) + 0.4), squeeze=False)
+    for ax, ((title, path), colour, _) in zip(axes[:, 0], _named(runs), strict=True):
+        ax.plot(path, color=colour, linewidth=1)
+        ax.axhline(0, color=BLACK, linewidth=0.8)
+        ax.set(title=title, ylabel="distance")
+    axes[-1, 0].set_xlabel("step")
+    return fig
+
+
+def distances(runs, floor=1e-12):
+    """Distance to the summit on a logarithmic axis, median and range: ``runs`` maps a label to (runs, steps)."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.6))
+    for (name, values), colour, style in _named(runs):
+        values = np.maximum(values, floor)
+        step = np.arange(values.shape[1])
+        ax.fill_between(step, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+        ax.plot(step, np.median(values, axis=0), color=colour, linestyle=style, label=name)
+    ax.set(yscale="log", xlabel="step", ylabel="distance to the summit")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
+def moved(delta, answers, lowest, highest):
+    """What a table says after a move, over the truth: ``answers`` maps a label to (moves, repeats). A line is a median, a band 80 %."""
+    fig, ax = plt.subplots(figsize=(5.0, 4.0))
+    for (name, values), colour, style in _named(answers):
+        low, middle, high = np.quantile(values, [0.1, 0.5, 0.9], axis=1)
+        ax.fill_between(delta, low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(delta, middle, color=colour, linestyle=style, label=name)
+    ax.axhline(1, color=BLACK, linewidth=0.8)
+    ax.set(ylim=(lowest, highest), xlabel="move of q, in standard deviations", ylabel="answer / truth")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
+def risks(runs, best):
+    """Extra risk against work, median and range: ``runs`` maps a label to (work (steps,), extra risk (runs, steps))."""
+    fig, ax = plt.subplots(figsize=(5.0, 4.2))
+    for (name, (work, values)), colour, style in _named(runs):
+        ax.fill_between(work, *np.quantile(values, [0.1, 0.9], axis=0), color=colour, alpha=0.12, linewidth=0)
+        ax.plot(work, np.median(values, axis=0), color=colour, linestyle=style, label=name)
+    ax.axhline(best, color=BLACK, linestyle=":", linewidth=0.9, label="at the best bound")
+    ax.set(yscale="log", xlabel="model gradients (one block, one draw)", ylabel="extra risk, per cent")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
