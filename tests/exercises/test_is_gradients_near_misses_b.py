@@ -98,6 +98,32 @@ def _added_again(batches, order, rate, x):
     return np.array(path)
 
 
+def _rows_that_are_not_zero(batches, order, rate, x):
+    table, path = np.zeros(len(batches)), []
+    for b in order:
+        table[b] = batches[b].mean() - x
+        path.append(x := x + rate * table.sum() / max(np.count_nonzero(table), 1))
+    return np.array(path)
+
+
+def _last_gradients(batches, order, rate, x):
+    gone, path = [], []
+    for b in order:
+        gone = [*gone, batches[b].mean() - x][-len(batches) :]
+        path.append(x := x + rate * sum(gone) / len(gone))
+    return np.array(path)
+
+
+def _moved_before_the_visit(batches, order, rate, x):
+    table, seen, path = np.zeros(len(batches)), np.zeros(len(batches), bool), []
+    for b in order:
+        if seen.any():
+            x = x + rate * table[seen].mean()
+        table[b], seen[b] = batches[b].mean() - x, True
+        path.append(x)
+    return np.array(path)
+
+
 def _running_sum(batches, order, rate, x):
     table, total, seen, path = np.zeros(len(batches)), 0.0, set(), []
     for b in order:
@@ -153,6 +179,16 @@ def _isag(weights=_w, share=_share, row=lambda w, s: (w * s).mean(axis=1), mean=
         return mean(rows[kept]) if kept.any() else 0.0
 
     return answer
+
+
+def _single_draws(theta, slopes, old_mu, old_sd, mu, sd, least):
+    w = _w(theta, old_mu, old_sd, mu, sd)
+    return (w * slopes)[w >= least].mean()
+
+
+def _above_only(theta, slopes, old_mu, old_sd, mu, sd, least):
+    w = _w(theta, old_mu, old_sd, mu, sd)
+    return (w * slopes).mean(axis=1)[_share(w) > least].mean()
 
 
 def _batch_by_batch(theta, slopes, old_mu, old_sd, mu, sd, least):
@@ -231,6 +267,8 @@ def _between(steps, gradients, gap, target, model, rest):
         return INF
     i = np.flatnonzero(gap <= target)[0]
     times = gradients * model + steps * rest
+    if i == 0:
+        return times[0]
     return float(np.interp(-target, -gap[i - 1 : i + 1], times[i - 1 : i + 1]))
 
 
@@ -245,6 +283,35 @@ def _by_loop(steps, gradients, gap, target, model, rest):
         if far <= target:
             return int(g) * model + int(s) * rest
     return math.inf
+
+
+def _never_if(never):
+    """Right, but for runs that are said never to have arrived."""
+
+    def answer(steps, gradients, gap, target, model, rest):
+        return INF if never(gap, target) else _by_loop(steps, gradients, gap, target, model, rest)
+
+    return answer
+
+
+def _bisection(steps, gradients, gap, target, model, rest):
+    low, high = 0, len(gap)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if gap[middle] > target else (low, middle)
+    return gradients[low] * model + steps[low] * rest if low < len(gap) else INF
+
+
+def _while_above(steps, gradients, gap, target, model, rest):
+    i = 0
+    while i < len(gap) and gap[i] > target:
+        i += 1
+    return gradients[i] * model + steps[i] * rest if i < len(gap) else INF
+
+
+def _lines_above(steps, gradients, gap, target, model, rest):
+    i = (gap > target).sum()
+    return gradients[i] * model + steps[i] * rest if i < len(gap) else INF
 
 
 def _best(times):
@@ -273,21 +340,51 @@ def _frame_gain(sgd, isgd):
     return pd.DataFrame(sgd).median(axis=1).min() / pd.DataFrame(isgd).median(axis=1).min()
 
 
-def _by_sorting(sgd, isgd):
-    best = []
-    for table in (sgd, isgd):
-        middles = [sorted(row)[len(row) // 2] for row in table.tolist()]
-        best.append(min(middles))
-    return best[0] / best[1]
+def _by_sorting(*places):
+    """Medians as means of the numbers at some places of a sorted row, which depend on its length."""
+
+    def answer(sgd, isgd):
+        one, other = (
+            min(sum(sorted(row)[place(len(row))] for place in places) / len(places) for row in table.tolist()) for table in (sgd, isgd)
+        )
+        return one / other
+
+    return answer
+
+
+def _nanmedian(row):
+    return np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else INF
+
+
+def _upper(row):
+    return sorted(row)[len(row) // 2]
+
+
+def _lower(row):
+    return sorted(row)[(len(row) - 1) // 2]
+
+
+def _arrived_gain(sgd, isgd):
+    return min(map(_nanmedian, sgd)) / min(map(_nanmedian, isgd))
+
+
+def _with_rules(choose, judge):
+    """A rate chosen by one rule on the first columns and judged by another on the rest."""
+
+    def answer(sgd, isgd, tuning):
+        one, other = (judge(times[np.argmin([choose(row[:tuning]) for row in times])][tuning:]) for times in (sgd, isgd))
+        return one / other
+
+    return answer
 
 
 NEAR_MISSES = [
     ("sag/path", "start included", lambda b, o, r, x: np.append(x, _sag(_mean)(b, o, r, x)), "shape"),
     ("sag/path", "the last place", lambda b, o, r, x: _sag(_mean)(b, o, r, x)[-1], "shape"),
     ("sag/path", "all batches", _sag(lambda table, B, t, b: sum(table.values()) / B), "it has said nothing"),
-    ("sag/path", "a first pass over all", _table_made_at_the_start, "Not that path"),
+    ("sag/path", "a first pass over all", _table_made_at_the_start, "before the first step"),
     ("sag/path", "added again", _added_again, "Not that path"),
-    ("sag/path", "sum over steps", _sag(lambda table, B, t, b: sum(table.values()) / (t + 1)), "Not that path"),
+    ("sag/path", "sum over steps", _sag(lambda table, B, t, b: sum(table.values()) / (t + 1)), "by the number of steps"),
     ("sag/path", "middle", _sag(lambda table, *_: np.median(list(table.values()))), "the median of the table"),
     ("sag/path", "mean of the places", _plain_average_of_places, "Not that path"),
     ("sag/path", "twice", _sag(_mean, slope=lambda rows, x: 2 * (rows.mean() - x)), "Not that path"),
@@ -296,6 +393,10 @@ NEAR_MISSES = [
     ("sag/path", "the first point", _sag(_mean, slope=lambda rows, x: rows[0] - x), "Not that path"),
     ("sag/path", "rate shrinks", _sag(lambda table, B, t, b: _mean(table) / (t + 1)), "Not that path"),
     ("sag/path", "the moves", lambda b, o, r, x: np.diff(np.append(x, _sag(_mean)(b, o, r, x))), "Not that path"),
+    ("sag/path", "rows that are not 0", _rows_that_are_not_zero, "exactly 0"),
+    ("sag/path", "the last B gradients", _last_gradients, "the last B gradients"),
+    ("sag/path", "the move first", _moved_before_the_visit, "write x down before the move"),
+    ("sag/path", "where steps begin", lambda b, o, r, x: np.append(x, _sag(_mean)(b, o, r, x))[:-1], "write x down before the move"),
     ("sag/moments", "bias alone", lambda t, f: _moments()(t, f)[0], "Expected a tuple of 2 values"),
     ("sag/moments", "of the table", _moments(lambda t, f: t), "Not those moments"),
     ("sag/moments", "from the table", _moments(truth=lambda t, f: t.mean()), "The bias is off"),
@@ -327,12 +428,24 @@ NEAR_MISSES = [
     ("sag/direction", "log weights", _isag(lambda *q: np.log(_w(*q))), ""),
     ("sag/direction", "densities without the old", _isag(lambda t, m, z, mu, sd: norm.pdf(t, mu, sd)), ""),
     ("sag/direction", "variance for sd", _isag(lambda t, m, z, mu, sd: _w(t, m, z**2, mu, sd**2)), "Not that direction"),
-    ("sag/direction", "clipped at 1", _isag(lambda *q: np.minimum(_w(*q), 1)), "Not that direction"),
+    ("sag/direction", "clipped at 1", _isag(lambda *q: np.minimum(_w(*q), 1)), "cut large weights off"),
+    ("sag/direction", "clipped at 10", _isag(lambda *q: np.minimum(_w(*q), 10)), "cut large weights off"),
+    *[
+        (
+            "sag/direction",
+            f"clipped at {c} for the mean",
+            _isag(row=lambda w, s, c=c: (np.minimum(w, c) * s).mean(axis=1)),
+            "cut large weights off",
+        )
+        for c in (5, 10, 20, 30, 100)
+    ],
+    ("sag/direction", "sum not squared", _isag(share=lambda w: w.sum(axis=1) / (w**2).sum(axis=1)), "is squared"),
+    ("sag/direction", "single draws", _single_draws, "single draws"),
     ("sag/direction", "the rows", lambda *case: (_w(case[0], *case[2:6]) * case[1]).mean(axis=1), "shape"),
     ("sag/direction", "weights averaged first", _isag(row=lambda w, s: w.mean(axis=1) * s.mean(axis=1)), "Not that direction"),
     ("threshold/pace", "cheap half free, for SGD too", lambda m, r, p: m / ((1 - p) * m), "That would be so"),
     ("threshold/pace", "rest for reused alone", _pace(lambda m, r, p: (1 - p) * m + p * r), "A fresh step pays for both"),
-    ("threshold/pace", "the rounded ceiling", lambda m, r, p: 1 / (1 - p) / (1 + 1 / ((1 - p) * m / r)), "SGD pays for the rest"),
+    ("threshold/pace", "the rounded ceiling", lambda m, r, p: 1 / (1 - p) / (1 + 1 / ((1 - p) * m / r)), "Close where a model gradient"),
     ("threshold/pace", "p of everything", _pace(lambda m, r, p: (1 - p) * (m + r)), "That would be so"),
     ("threshold/pace", "p added", lambda m, r, p: 1 + p * m / r, "averaged speeds"),
     ("threshold/pace", "p and m", lambda m, r, p: (m + r) / (m + (1 - p) * r), "Not that pace"),
@@ -354,11 +467,63 @@ NEAR_MISSES = [
     ("threshold/agreement", "halved", lambda g: (_products(g).mean() + 1) / 2, "Not that agreement"),
     ("threshold/agreement", "of the moves", lambda g: _products(np.diff(g, axis=0)).mean(), "Not that agreement"),
     ("threshold/agreement", "cosine of all", lambda g: (g[1:] * g[:-1]).sum() / (g**2).sum(), "Not that agreement"),
+    ("threshold/agreement", "rounded", lambda g: _products(np.round(g, 3)).mean(), "however small"),
+    ("threshold/agreement", "a margin around 0", lambda g: _products(np.where(np.abs(g) < 1e-3, 0, g)).mean(), "however small"),
+    ("threshold/agreement", "one less twice what differs", lambda g: 1 - 2 * (_products(g) < 0).mean(), "does not differ"),
+    (
+        "threshold/choose",
+        "a fresh step does not pay the rest",
+        _lowest(lambda s, g, m, r, b: np.where(np.isinf(s), b, np.minimum(r * (s - g) + m * g, b)).mean(axis=1)),
+        "Every step pays",
+    ),
+    (
+        "threshold/choose",
+        "the same, with NaN for never",
+        _lowest(lambda s, g, m, r, b: np.nan_to_num(np.minimum(r * (s - g) + m * g, b), nan=b).mean(axis=1)),
+        "Every step pays",
+    ),
+    (
+        "threshold/choose",
+        "counts stopped at the budget",
+        _lowest(lambda s, g, m, r, b: (m * np.minimum(g, b) + r * np.minimum(s, b)).mean(axis=1)),
+        "limit on counts",
+    ),
+    (
+        "threshold/choose",
+        "stopped on average",
+        _lowest(lambda s, g, m, r, b: np.minimum((r * s + m * g).mean(axis=1), b)),
+        "before the mean",
+    ),
+    (
+        "threshold/choose",
+        "stopped on average, by parts",
+        _lowest(lambda s, g, m, r, b: np.minimum(r * s.mean(1) + m * g.mean(1), b)),
+        "before the mean",
+    ),
+    ("threshold/choose", "never stopped", _lowest(lambda s, g, m, r, b: (r * s + m * g).mean(axis=1)), "before the mean"),
+    (
+        "threshold/choose",
+        "only inf stopped",
+        _lowest(lambda s, g, m, r, b: np.where(np.isinf(s), b, r * s + m * g).mean(axis=1)),
+        "is stopped, too",
+    ),
+    (
+        "threshold/choose",
+        "a budget each",
+        _lowest(lambda s, g, m, r, b: (np.minimum(r * s, b) + np.minimum(m * g, b)).mean(1)),
+        "a budget each",
+    ),
+    (
+        "threshold/choose",
+        "failure twice",
+        _lowest(lambda s, g, m, r, b: np.where(r * s + m * g > b, 2 * b, r * s + m * g).mean(1)),
+        "twice the budget",
+    ),
     ("threshold/choose", "the cost", lambda leasts, *runs: _cost(*runs).mean(axis=1).min(), "Not that threshold"),
     ("threshold/choose", "the means", lambda leasts, *runs: _cost(*runs).mean(axis=1), "shape"),
     ("threshold/choose", "highest threshold", lambda leasts, *runs: leasts.max(), "the highest"),
     ("threshold/choose", "lowest threshold", lambda leasts, *runs: leasts.min(), "the lowest"),
-    ("threshold/choose", "prices exchanged", _lowest(lambda s, g, m, r, b: np.minimum(g * r + s * m, b).mean(axis=1)), ""),
+    ("threshold/choose", "prices exchanged", _lowest(lambda s, g, m, r, b: np.minimum(g * r + s * m, b).mean(axis=1)), "changed places"),
     ("threshold/choose", "over the wrong axis", lambda leasts, *runs: leasts[_cost(*runs).mean(axis=0).argmin()], ""),
     (
         "threshold/choose",
@@ -376,17 +541,57 @@ NEAR_MISSES = [
     ("threshold/choose", "steps for each gradient", _lowest(lambda s, g, m, r, b: np.nanmean(np.where(np.isinf(s), 0, g / s), axis=1)), ""),
     ("threshold/choose", "first run", _lowest(lambda *runs: _cost(*runs)[:, 0]), ""),
     ("is-nine-real/seconds", "NaN for never", _log_time(lambda i: i[0], never=np.nan), "Not that time"),
+    ("is-nine-real/seconds", "never if it ends above", _never_if(lambda gap, t: gap[-1] > t), "It arrived when it was there first"),
+    (
+        "is-nine-real/seconds",
+        "never unless it ends there",
+        _never_if(lambda gap, t: not gap[-1] <= t),
+        "It arrived when it was there first",
+    ),
+    ("is-nine-real/seconds", "never on line 0", _never_if(lambda gap, t: not (gap <= t).argmax()), "very first line"),
+    ("is-nine-real/seconds", "from line 1", lambda s, g, gap, *q: _by_loop(s[1:], g[1:], gap[1:], *q), "very first line"),
+    ("is-nine-real/seconds", "but the last line", lambda s, g, gap, *q: _by_loop(s[:-1], g[:-1], gap[:-1], *q), "very last line"),
+    ("is-nine-real/seconds", "a sorted search", _sorted_search, "search by halves"),
+    ("is-nine-real/seconds", "a bisection", _bisection, "search by halves"),
+    ("is-nine-real/seconds", "NaN arrives", lambda s, g, gap, *q: _by_loop(s, g, np.where(np.isnan(gap), -INF, gap), *q), "not a number"),
+    ("is-nine-real/seconds", "while it is above", _while_above, "not a number"),
+    ("is-nine-real/seconds", "never if the least is above", _never_if(lambda gap, t: not gap.min() <= t), "Look at the lines one by one"),
+    (
+        "is-nine-real/seconds",
+        "the least so far",
+        lambda s, g, gap, *q: _by_loop(s, g, np.minimum.accumulate(gap), *q),
+        "Look at the lines one by one",
+    ),
+    ("is-nine-real/seconds", "lines above counted", _lines_above, "no number"),
+    (
+        "is-nine-real/seconds",
+        "three lines",
+        lambda s, g, gap, *q: _by_loop(s[:3], g[:3], gap[:3], *q),
+        "Your answer is not finite for a run that was at the target",
+    ),
     ("is-nine-real/seconds", "0 for never", _log_time(lambda i: i[0], never=0.0), "Not that time"),
     ("is-nine-real/seconds", "-1 for never", _log_time(lambda i: i[0], never=-1.0), "Not that time"),
     ("is-nine-real/seconds", "the line before", _before, "Not that time"),
     ("is-nine-real/seconds", "on a straight line", _between, "Not that time"),
     ("is-nine-real/seconds", "last at the target", _log_time(lambda i: i[-1]), "You took the last line"),
-    ("is-nine-real/seconds", "prices exchanged", _log_time(lambda i: i[0], lambda s, g, m, r: g * r + s * m), "Not that time"),
+    ("is-nine-real/seconds", "prices exchanged", _log_time(lambda i: i[0], lambda s, g, m, r: g * r + s * m), "changed places"),
     ("is-nine-real/seconds", "gradients", _log_time(lambda i: i[0], lambda s, g, m, r: g), "Not that time"),
     ("is-nine-real/seconds", "both for gradients", _log_time(lambda i: i[0], lambda s, g, m, r: g * (m + r)), "Not that time"),
     ("is-nine-real/seconds", "each line", lambda s, g, gap, t, m, r: g * m + s * r, "shape"),
     ("is-nine-real/seconds", "gap above", _log_time(lambda i: 0), "Not that time"),
     ("is-nine-real/seconds", "log of the gap", lambda s, g, gap, t, m, r: _by_loop(s, g, np.log(gap), t, m, r), ""),
+    ("is-nine-real/gain", "no first rows", lambda s, i: _frame_gain(s[1:], i[1:]), "leave the first row out"),
+    ("is-nine-real/gain", "no first row of SGD", lambda s, i: _frame_gain(s[1:], i), "leave the first row out"),
+    ("is-nine-real/gain", "no first row of ISGD", lambda s, i: _frame_gain(s, i[1:]), "leave the first row out"),
+    ("is-nine-real/gain", "upper of the middle two", _by_sorting(lambda n: n // 2), "two in the middle"),
+    ("is-nine-real/gain", "lower of the middle two", _by_sorting(lambda n: (n - 1) // 2), "two in the middle"),
+    ("is-nine-real/gain", "failed runs left out", _arrived_gain, "You left out runs"),
+    (
+        "is-nine-real/gain",
+        "chosen by mean",
+        lambda s, i: np.median(s[s.mean(1).argmin()]) / np.median(i[i.mean(1).argmin()]),
+        "by the mean",
+    ),
     ("is-nine-real/gain", "all times", lambda s, i: np.median(s) / np.median(i), "Not that gain"),
     ("is-nine-real/gain", "mean of medians", lambda s, i: np.median(s, axis=1).mean() / np.median(i, axis=1).mean(), "Not that gain"),
     ("is-nine-real/gain", "gain at each rate", lambda s, i: np.median(s, axis=1) / np.median(i, axis=1), "shape"),
@@ -404,6 +609,33 @@ NEAR_MISSES = [
         lambda s, i: np.median(s, axis=1).min() / min(np.median(row[np.isfinite(row)]) for row in i if np.isfinite(row).sum() > 1) * 1.0,
         "",
     ),
+    ("is-nine-real/fresh", "no first rows", lambda s, i, k: _judged(_first, _rest)(s[1:], i[1:], k), "leave the first row out"),
+    ("is-nine-real/fresh", "no first row of SGD", lambda s, i, k: _judged(_first, _rest)(s[1:], i, k), "leave the first row out"),
+    ("is-nine-real/fresh", "no first row of ISGD", lambda s, i, k: _judged(_first, _rest)(s, i[1:], k), "leave the first row out"),
+    (
+        "is-nine-real/fresh",
+        "failed runs do not judge",
+        _with_rules(np.median, lambda row: np.median(row[np.isfinite(row)])),
+        "You left out runs",
+    ),
+    ("is-nine-real/fresh", "nor with nanmedian", _with_rules(np.median, _nanmedian), "You left out runs"),
+    ("is-nine-real/fresh", "failed runs do not choose", _with_rules(_nanmedian, np.median), "You left out runs"),
+    ("is-nine-real/fresh", "failed runs do neither", _with_rules(_nanmedian, _nanmedian), "You left out runs"),
+    ("is-nine-real/fresh", "chosen by mean", _with_rules(np.mean, np.median), "You chose the rates by the mean"),
+    (
+        "is-nine-real/fresh",
+        "cut off and by mean",
+        _with_rules(lambda row: np.minimum(row, 1e6).mean(), np.median),
+        "You chose the rates by the mean",
+    ),
+    ("is-nine-real/fresh", "judged by mean", _with_rules(np.median, np.mean), "you judge by the mean"),
+    ("is-nine-real/fresh", "three choose", lambda s, i, k: _judged(_first, _rest)(s, i, 3), "three columns choose"),
+    ("is-nine-real/fresh", "upper judges", _with_rules(np.median, _upper), "two in the middle"),
+    ("is-nine-real/fresh", "lower judges", _with_rules(np.median, _lower), "two in the middle"),
+    ("is-nine-real/fresh", "upper chooses", _with_rules(_upper, np.median), "two in the middle"),
+    ("is-nine-real/fresh", "upper does both", _with_rules(_upper, _upper), "two in the middle"),
+    ("is-nine-real/fresh", "slowest chooses", _with_rules(np.max, np.median), "by the slowest run"),
+    ("is-nine-real/fresh", "fastest judges", _with_rules(np.median, np.min), "Not that gain"),
     ("is-nine-real/fresh", "lucky when fresh", lambda s, i, k: _rest(s, k).min() / _rest(i, k).min(), "Not that gain"),
     (
         "is-nine-real/fresh",
@@ -433,6 +665,7 @@ LEGITIMATE = [
     ("sag/direction", "batch by batch", _batch_by_batch),
     ("sag/direction", "the package's weights", _with_the_package),
     ("sag/direction", "logarithms", _isag(lambda t, m, z, mu, sd: np.exp(norm(mu, sd).logpdf(t) - norm(m, z).logpdf(t.T).T))),
+    ("sag/direction", "above, where no share is at the threshold", _above_only),
     ("threshold/pace", "in units of the rest", lambda m, r, p: (1 + m / r) / (1 + (1 - p) * m / r)),
     ("threshold/pace", "coin by coin", _pace(lambda m, r, p: p * r + (1 - p) * (m + r))),
     ("threshold/agreement", "counts", _count_signs),
@@ -441,9 +674,10 @@ LEGITIMATE = [
     ("threshold/choose", "one run at a time", _one_run_at_a_time),
     ("threshold/choose", "JAX", lambda leasts, *runs: jnp.asarray(leasts)[jnp.argmin(jnp.asarray(_cost(*runs)).sum(axis=1))]),
     ("is-nine-real/seconds", "a loop", _by_loop),
+    ("is-nine-real/seconds", "NaN as infinite", lambda s, g, gap, *q: _by_loop(s, g, np.nan_to_num(gap, nan=INF), *q)),
     ("is-nine-real/seconds", "a masked minimum", lambda s, g, gap, t, m, r: np.where(gap <= t, g * m + s * r, INF).min()),
     ("is-nine-real/gain", "data frames", _frame_gain),
-    ("is-nine-real/gain", "sorting", _by_sorting),
+    ("is-nine-real/gain", "sorting", _by_sorting(lambda n: (n - 1) // 2, lambda n: n // 2)),
     ("is-nine-real/fresh", "two steps", _judged(_first, _rest)),
     ("is-nine-real/fresh", "lists", lambda s, i, k: float(_judged(_first, _rest)(np.array(s.tolist()), np.array(i.tolist()), k))),
 ]

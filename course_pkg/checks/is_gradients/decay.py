@@ -33,15 +33,17 @@ def _share_by_quadrature(delta: np.ndarray, ratio: np.ndarray) -> float:
 
 
 def _step_by_step(delta: float, d: int, least: float) -> int:
-    """Walk on while a step more leaves enough: the mean square weight by its moments, E[w^2] = E[exp(2 s z - s^2)]."""
+    """Walk on while enough is left, in long strides first; the mean square weight by quadrature."""
     x = np.linspace(-14, 14, 2801)
+
+    def left(steps: int) -> float:
+        return trapezoid(np.exp(2 * norm.logpdf(x, steps * delta) - norm.logpdf(x)), x) ** (-d)
+
     steps = 0
-    while True:
-        shift = (steps + 1) * delta
-        square = trapezoid(np.exp(2 * norm.logpdf(x, shift) - norm.logpdf(x)), x)
-        if square ** (-d) < least:
-            return steps
-        steps += 1
+    for stride in (256, 16, 1):
+        while left(steps + stride) >= least:
+            steps += stride
+    return steps
 
 
 def size_stub(log_w: np.ndarray) -> Any:
@@ -220,7 +222,7 @@ STEPS_MISTAKES = {
     ),
     "search that ends": Mistake(
         _count(lambda delta, d, loss: np.sqrt(loss / d) / delta, lambda place: min(49, np.floor(place))),
-        "Right for short walks. With smaller steps the draws last for a hundred of them and more; do you stop looking too soon?",
+        "Right for short walks. The draws may last for hundreds of small steps; do you stop looking too soon?",
     ),
     "one too many": Mistake(
         _count(lambda delta, d, loss: np.sqrt(loss / d) / delta, np.ceil),

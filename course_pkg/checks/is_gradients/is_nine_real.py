@@ -74,6 +74,24 @@ def _by_halves(steps, gradients, gap, target, model, rest):
     return gradients[i] * model + steps[i] * rest if i < len(gap) else np.inf
 
 
+def _by_own_halves(steps, gradients, gap, target, model, rest):
+    low, high = 0, len(gap)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if gap[middle] > target else (low, middle)
+    return gradients[low] * model + steps[low] * rest if low < len(gap) else np.inf
+
+
+def _after_all_above(steps, gradients, gap, target, model, rest):
+    i = (gap > target).sum()
+    return gradients[i] * model + steps[i] * rest if i < len(gap) else np.inf
+
+
+def _nearest_unless_above(steps, gradients, gap, target, model, rest):
+    i = gap.argmin()  # of a NaN, if there is one
+    return np.inf if gap[i] > target else gradients[i] * model + steps[i] * rest
+
+
 def _at_or_nan(steps, gradients, gap, target, model, rest):
     there = np.flatnonzero(~(gap > target))
     return gradients[there[0]] * model + steps[there[0]] * rest if len(there) else np.inf
@@ -159,6 +177,10 @@ SECONDS_MISTAKES = {
         ),
         "A single gap that is not a number makes the minimum of all no number, and yours then says never. Look at the lines one by one.",
     ),
+    "lines above counted": Mistake(
+        _after_all_above,
+        "You count the lines above the target and go to the line of that number. A gap may rise again, or be no number.",
+    ),
     "prices exchanged": Mistake(
         _at(_first, lambda s, g, model, rest: g * rest + s * model),
         "The prices have changed places: a model gradient costs `model`, every step `rest`.",
@@ -188,7 +210,8 @@ SECONDS_KIN = {
             np.inf if gap[-1] > target else _seconds_by_walk(steps, gradients, gap, target, model, rest)
         ),
     ],
-    "nearest": [_at(lambda gap, target: int(np.nanargmin(gap)))],
+    "search in what is not sorted": [_by_own_halves],
+    "nearest": [_at(lambda gap, target: int(np.nanargmin(gap))), _nearest_unless_above],
     "spoilt minimum": [
         lambda steps, gradients, gap, *prices: _seconds_by_walk(steps, gradients, np.minimum.accumulate(gap), *prices),
     ],
@@ -360,6 +383,10 @@ FRESH_MISTAKES = {
     "judged by mean": Mistake(
         _split(_medians, lambda times: times.mean(axis=1)),
         "The rates are right, and you judge by the mean. One run that never arrives makes a mean infinite; judge by the median.",
+    ),
+    "chosen by the slowest": Mistake(
+        _split(lambda times: times.max(axis=1), _medians),
+        "You chose the rates by the slowest run. Choose by the median, as it also judges.",
     ),
     "three to choose": Mistake(
         lambda sgd, isgd, tuning: _fresh_by_hand(sgd, isgd, 3),

@@ -103,15 +103,6 @@ def _mean_of_last(count: Callable[[np.ndarray], int]) -> Callable[..., Any]:
     return answer
 
 
-def _move_first(batches, order, rate, x):
-    table, path = {}, []
-    for b in order:
-        x = x + rate * np.mean(list(table.values())) if table else x
-        table[b] = batches[b].mean() - x
-        path.append(x)
-    return np.array(path)
-
-
 def _all_at_the_start(batches, order, rate, x):
     table, path = batches.mean(axis=1) - x, []
     for b in order:
@@ -187,13 +178,9 @@ PATH_MISTAKES = {
         "You average the last B gradients. A batch that was visited twice is among them twice, and another one not at all: "
         "keep one gradient for each batch.",
     ),
-    "move first": Mistake(
-        _move_first,
-        "You move first and then visit the batch. Its gradient is computed before the move, and the move knows of it.",
-    ),
     "where a step begins": Mistake(
         lambda batches, order, rate, x: np.append(x, _path_from_history(batches, order, rate, x)[:-1]),
-        "Those are the places where the steps begin. Where does each of them end?",
+        "Those are the places where the steps begin: you move before the visit, or write x down before the move. Visit, move, write down.",
     ),
     "all at the start": Mistake(
         _all_at_the_start,
@@ -375,8 +362,8 @@ DIRECTION_MISTAKES = {
 }
 DIRECTION_KIN = {
     "clipped": [
-        *(_clipped(bound) for bound in (1.0, 2.0, 5.0, 20.0)),
-        *(_clipped(bound, shares_too=True) for bound in (1.0, 2.0, 5.0, 10.0, 20.0)),
+        *(_clipped(bound) for bound in (1.0, 2.0, 5.0, 20.0, 30.0, 50.0, 100.0)),
+        *(_clipped(bound, shares_too=True) for bound in (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)),
     ],
 }
 ALL_DIRECTIONS = with_kin(DIRECTION_MISTAKES, DIRECTION_KIN)
@@ -449,7 +436,7 @@ def _clear(theta: Any, _slopes: Any, old_mu: Any, old_sd: Any, mu: float, sd: fl
 def _table_with_a_rare_batch(rng: np.random.Generator) -> tuple[Any, ...]:
     """A batch far away whose draws happen to lie near today's mean: its weights are large, and even enough to be kept."""
     mu, sd = float(rng.normal()), float(rng.uniform(0.5, 1.0))
-    away, wide = np.array([0.0, 0.4, 2.9, -1.6]), np.array([1.0, 1.2, 1.0, 1.3])
+    away, wide = np.array([0.0, 0.4, 3.3, -1.6]), np.array([1.0, 1.2, 1.0, 1.3])
     old_mu, old_sd = mu + away * sd, wide * sd
     theta = old_mu[:, None] + old_sd[:, None] * rng.normal(size=(4, 5))
     theta[2] = mu + sd * rng.uniform(-0.2, 0.2, 5)
@@ -459,9 +446,9 @@ def _table_with_a_rare_batch(rng: np.random.Generator) -> tuple[Any, ...]:
 
 
 def _large_weights(theta: Any, _slopes: Any, old_mu: Any, old_sd: Any, mu: float, sd: float, least: float) -> bool:
-    """Some batch that is kept has a weight above 30."""
+    """Some batch that is kept has a weight above 150."""
     w = _weights(theta, old_mu, old_sd, mu, sd)
-    return bool(w[_shares(w) >= least].max(initial=0.0) > 30)
+    return bool(w[_shares(w) >= least].max(initial=0.0) > 150)
 
 
 @lru_cache(maxsize=32)

@@ -143,7 +143,7 @@ AGREEMENT_MISTAKES = {
         "Right but for zeros: you count what does not differ as agreement. A zero does neither.",
     ),
     "small is zero": Mistake(
-        lambda gradients: _signs(np.round(gradients, 3)).mean(),
+        lambda gradients: _signs(np.where(np.abs(gradients) < 1e-3, 0.0, gradients)).mean(),
         "You take small gradients for zeros. A sign is a sign, however small the number is.",
     ),
     "zeros left out": Mistake(
@@ -244,6 +244,14 @@ CHOOSE_MISTAKES = {
     "late ones go on": Mistake(
         _by(lambda steps, gradients, model, rest, budget: np.where(np.isinf(steps), budget, gradients * model + steps * rest).mean(axis=1)),
         "Runs that never arrive cost the budget, that is right. One that would arrive later than that is stopped, too.",
+    ),
+    "failure at twice the budget": Mistake(
+        _by(
+            lambda steps, gradients, model, rest, budget: np.where(
+                gradients * model + steps * rest > budget, 2 * budget, gradients * model + steps * rest
+            ).mean(axis=1)
+        ),
+        "You charge twice the budget for a run that is stopped. It has cost the budget, no more.",
     ),
     "prices exchanged": Mistake(
         _by(lambda steps, gradients, model, rest, budget: np.minimum(gradients * rest + steps * model, budget).mean(axis=1)),
