@@ -551,6 +551,12 @@ NEAR_MISSES = [
     ("is-nine-real/seconds", "never on line 0", _never_if(lambda gap, t: not (gap <= t).argmax()), "very first line"),
     ("is-nine-real/seconds", "from line 1", lambda s, g, gap, *q: _by_loop(s[1:], g[1:], gap[1:], *q), "very first line"),
     ("is-nine-real/seconds", "but the last line", lambda s, g, gap, *q: _by_loop(s[:-1], g[:-1], gap[:-1], *q), "very last line"),
+    (
+        "is-nine-real/seconds",
+        "the nearest, if near",
+        lambda s, g, gap, t, m, r: INF if gap[gap.argmin()] > t else (g * m + s * r)[gap.argmin()],
+        "nearest to the optimum",
+    ),
     ("is-nine-real/seconds", "a sorted search", _sorted_search, "search by halves"),
     ("is-nine-real/seconds", "a bisection", _bisection, "search by halves"),
     ("is-nine-real/seconds", "NaN arrives", lambda s, g, gap, *q: _by_loop(s, g, np.where(np.isnan(gap), -INF, gap), *q), "not a number"),
