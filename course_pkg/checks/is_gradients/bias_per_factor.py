@@ -253,7 +253,7 @@ def estimate_verdict(answer: Any, seed: int = 0) -> Verdict:
     for draws, dim, way in [(7, 2, -1), (5, 4, 1)]:
         mu, sigma, mu_new, sigma_new = _moved(rng, dim, way)
         cases.append((mu + sigma * rng.normal(size=(draws, dim)), rng.normal(1, 2, (draws, dim)), mu, sigma, mu_new, sigma_new))
-    words = {
+    words: dict[str, Any] = {
         "right": "Right. No weight is a product of many, so none runs away with the number of coordinates. What does that cost?",
         "nudge": "Not that estimate. With theta = [[2, 0], [4, 1]], slopes = [[3, 2], [0, 0]], mu = [0, 0], sigma = [2, 1], "
         "mu_new = [3, 1] and sigma_new = [1, 1] it is [3, 0.607].",
@@ -302,7 +302,8 @@ def draws_verdict(answer: Any, seed: int = 0) -> Verdict:
         nudge="Not that many. With bias = -1/2, factor_variance = 4 and joint_variance = 6.1 it is 9: with 9 draws the mean squared errors "
         "are 0.694 and 0.678, with 8 draws 0.75 and 0.7625.",
     )
-    few, many = [], []
+    few: list[Any] = []
+    many: list[Any] = []
     for cases, least, bias in [(few, 0, 2.0), (few, 1, -2.5), (few, 3, 1.5), (many, 1500, 0.3)]:
         size, variance, place = bias * float(rng.uniform(0.9, 1.1)), float(rng.uniform(1.0, 2.0)), least + float(rng.uniform(0.3, 0.7))
         cases.append((size, variance, variance + place * size**2))

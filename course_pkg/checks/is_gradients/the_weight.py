@@ -262,7 +262,7 @@ def normal_verdict(answer: Any, seed: int = 0) -> Verdict:
         mu, sigma = rng.normal(0, 1, dim), rng.uniform(0.6, 1.5, dim)
         mu_new = mu + sigma * rng.uniform(0.2, 0.7, dim) * rng.choice([-1, 1], dim)
         cases.append((rng.normal(0, 1, (draws, dim)), mu, sigma, mu_new, sigma * np.exp(way * rng.uniform(0.15, 0.4, dim))))
-    words = {
+    words: dict[str, Any] = {
         "right": "Right. Averaged over many draws these weights are 1, whatever the move.",
         "nudge": "Not those weights. With eps = [[1, 2]], mu = [1, 0], sigma = [2, 1], mu_new = [3, 4] and sigma_new = [1/2, 2] it is "
         "2 e^2 = 14.778.",
@@ -298,7 +298,7 @@ def bent_verdict(answer: Any, seed: int = 0) -> Verdict:
     for old, new in [((0.5, 0.8), (1.0, 1.3)), ((0.9, 1.2), (0.3, 0.5))]:
         eps = rng.uniform(0.3, 2.0, 6) * rng.choice([-1, 1], 6)
         cases.append((eps, float(rng.uniform(*old)), float(rng.uniform(*new))))
-    words = {
+    words: dict[str, Any] = {
         "right": "Right. Here the stretch differs from draw to draw, so that no single number can put a ratio without it right.",
         "nudge": "Not those weights. With k = 1 and k_new = 2 the draw from eps = 1 comes from 0.795 under the new map and has weight "
         "0.726.",

@@ -129,7 +129,6 @@ def _case_with_slope(width):
 
 
 ORIGIN_MISTAKES = {
-    "two terms at zero": Mistake(_case_with_slope(0.0), NEAR_ZERO),
     "two terms near zero": Mistake(_case_with_slope(1e-2), NEAR_ZERO),
     "0/0": Mistake(lambda u, gamma: _w(gamma * u) / gamma, ZERO_OVER_ZERO),
     "where": Mistake(lambda u, gamma: jnp.where(gamma == 0, u, _w(gamma * u) / gamma), NAN_SLOPE),
