@@ -3,6 +3,7 @@
 A posterior is only worth what you decide with it. The modules are named after the chapters that teach them:
 
 - `decisions`: losses, Bayes rules, risks
+- `mcmc`: importance sampling and Markov chains
 - `models`: what we want to know
 - `data`: the data sets of the course
 - `families`, `gradients`, `implicit`, `fit`: approximating densities, estimators of gradients, and the loop that climbs them
@@ -10,6 +11,7 @@ A posterior is only worth what you decide with it. The modules are named after t
 - `lambertw`: skewed densities
 - `lcvi`: inference that knows the loss
 - `posthoc`: corrections of decisions, whoever made the posterior
+- `vi`: variational inference by hand: coordinate ascent, EM, topics, divergences, checks
 - `plots`: the figures' style and the drawings that pages share
 - `checks`: what the exercises call to test an answer
 

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from course_pkg.models import Grouped, Schools, TableRows
+from course_pkg.models import Grouped, Rows, Schools, TableRows
 
 RADON_TABLE = ("radon_mn.csv", "773323c4a3707ba8271b7dbed657932ba38bdc68ca02cb4e61bac423dc38f6af")
 RADON_PUBLISHED = {
@@ -24,6 +24,12 @@ RADON_PUBLISHED = {
     "cty.dat": "6a02f8e28a0afce93701dd7136761b317e0b331742663b27655ae13c217e9629",
 }
 RADON_ADDRESS = "https://raw.githubusercontent.com/tkusmierczyk/correcting_approximate_bayesian_predictions/842e1d31b9b65fdba9a4e56a65a42d03cb5c6c3e/data/"
+
+RUGGED_TABLE = ("rugged_gdp.csv", "fa74417c0e9d0bd306c9f26d8596d5af5f8802ce2fd3d2ffc432dad21aff7845")
+RUGGED_PUBLISHED = (
+    "https://raw.githubusercontent.com/pyro-ppl/brmp/683d56215069545e675ade60b592a7a34358e712/brmp/examples/rugged_data.csv",
+    "feaeaf89a8dd7981a80666ae0599660ae4f0dc3b5540fc4e1b48b17a3b09b551",
+)
 
 LASTFM_TABLE = ("lastfm_top100_counts.csv.gz", "6b7b9eb6b8cca870330701488f5bf349c41318383e1ba85d701cffd98544316e")
 LASTFM_PUBLISHED = (
@@ -142,6 +148,57 @@ def radon_simulated(key: PRNGKeyArray) -> Radon:
     return _radon(group, x, y, tuple(f"MADE-UP COUNTY {number}" for number in range(85)), simulated=True)
 
 
+class Ruggedness(NamedTuple):
+    """How rugged the land is and how rich the people, ready for a linear regression."""
+
+    rows: Rows  # x holds 1, Africa (0 or 1), ruggedness and their product; y is the log of real GDP per head in 2000, in dollars
+    names: tuple[str, ...]  # of the columns of x
+    countries: tuple[str, ...]
+    simulated: bool  # whether these are made-up countries
+
+
+def ruggedness() -> Ruggedness:
+    """Terrain ruggedness and GDP per head of the 170 countries where both are known, 49 of them in Africa.
+
+    The ruggedness index is as published, from 0.003 to 6.202 (hundreds of metres between neighbouring places). Local first:
+    ``rugged_gdp.csv`` in the folder that ``COURSE_DATA`` names; else the published table is downloaded once.
+
+    Raises:
+        ValueError: if a checksum is wrong, or there is neither a local copy nor a connection.
+
+    Source: Nunn and Puga (2012).
+    """
+    path = local(*RUGGED_TABLE) or _download(*RUGGED_PUBLISHED, "ruggedness_simulated")
+    text = path.read_bytes()
+    try:
+        lines = text.decode("utf-8").splitlines()
+    except UnicodeDecodeError:
+        lines = text.decode("latin-1").splitlines()
+    known = [row for row in csv.DictReader(lines) if row["rgdppc_2000"]]
+    africa, index, gdp = (np.array([float(row[name]) for row in known]) for name in ("cont_africa", "rugged", "rgdppc_2000"))
+    return _ruggedness(africa, index, np.log(gdp), tuple(row["country"] for row in known), simulated=False)
+
+
+def ruggedness_simulated(key: PRNGKeyArray) -> Ruggedness:
+    """170 made-up countries, 49 of them in a made-up Africa, about as rugged and as rich: for want of the real ones, not in their name.
+
+    Example:
+        >>> made_up = ruggedness_simulated(jax.random.key(0))
+        >>> made_up.simulated, made_up.rows.x.shape, int(made_up.rows.x[:, 1].sum())
+        (True, (170, 4), 49)
+    """
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    africa = rng.permutation(np.arange(170) < 49).astype(float)
+    index = np.minimum(rng.gamma(1.3, 1.03, 170), 6.2)
+    log_gdp = 9.2 - 1.9 * africa - 0.2 * index + 0.4 * africa * index + rng.normal(0.0, 0.93, 170)
+    return _ruggedness(africa, index, log_gdp, tuple(f"made-up country {number}" for number in range(170)), simulated=True)
+
+
+def _ruggedness(africa, index, log_gdp, countries, *, simulated) -> Ruggedness:
+    x = np.column_stack([np.ones_like(index), africa, index, africa * index])
+    return Ruggedness(Rows(jnp.asarray(x), jnp.asarray(log_gdp)), ("1", "Africa", "ruggedness", "both"), countries, simulated)
+
+
 class Listening(NamedTuple):
     """Who listened to whom, how often: log(1 + plays) of the 100 most played artists, split cell by cell."""
 
@@ -222,7 +279,7 @@ def _read_table(path):
         return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows if row]
 
 
-def _download(address: str, sha256: str) -> Path:
+def _download(address: str, sha256: str, instead: str = "radon_simulated") -> Path:
     import pooch
 
     pooch.get_logger().setLevel("WARNING")
@@ -231,7 +288,7 @@ def _download(address: str, sha256: str) -> Path:
     except OSError as problem:
         raise ValueError(
             f"{address} could not be downloaded ({type(problem).__name__}); connect once, or set COURSE_DATA to a folder with the data "
-            "files. data.radon_simulated(key) makes up houses of the same shape"
+            f"files. data.{instead}(key) makes up data of the same shape"
         ) from problem
 
 

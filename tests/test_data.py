@@ -139,6 +139,70 @@ def test_made_up_houses_say_so_and_fit_the_model():
     assert parts[0] == pytest.approx(parts[1] + parts[2], rel=1e-5)
 
 
+PUBLISHED_COUNTRIES = """isocode,isonum,country,rugged,rgdppc_1950_m,rgdppc_2000,cont_africa,cont_asia
+"ABW",533,"Aruba",0.462,,,0,0
+"AGO",24,"Angola",0.858,1051.822,1794.729,1,0
+"CIV",384,"Côte d'Ivoire",0.224,1040.878,1575.628,1,0
+"DMA",212,"Dominica",0.003,,5931.715,0,0
+"""
+LOCAL_COUNTRIES = """isocode,country,cont_africa,rugged,rgdppc_2000
+ABW,Aruba,0,0.462,
+AGO,Angola,1,0.858,1794.729
+CIV,Côte d'Ivoire,1,0.224,1575.628
+DMA,Dominica,0,0.003,5931.715
+"""
+
+
+def test_the_published_countries_are_read_as_the_local_ones_are(tmp_path, monkeypatch):
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    (tmp_path / "published.csv").write_bytes(PUBLISHED_COUNTRIES.encode("latin-1"))
+    monkeypatch.setattr(data, "_download", lambda address, sha256, instead: tmp_path / "published.csv")
+    published = data.ruggedness()
+    (tmp_path / "rugged_gdp.csv").write_text(LOCAL_COUNTRIES, encoding="utf-8")
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    monkeypatch.setattr(data, "RUGGED_TABLE", ("rugged_gdp.csv", hashlib.sha256(LOCAL_COUNTRIES.encode()).hexdigest()))
+    local = data.ruggedness()
+    assert published.countries == local.countries == ("Angola", "Côte d'Ivoire", "Dominica")
+    assert jax.tree.all(jax.tree.map(np.array_equal, published.rows, local.rows))
+    assert np.allclose(local.rows.x, [[1, 1, 0.858, 0.858], [1, 1, 0.224, 0.224], [1, 0, 0.003, 0]])
+    assert np.allclose(local.rows.y, np.log([1794.729, 1575.628, 5931.715]))
+
+
+def test_without_a_copy_and_a_connection_ruggedness_says_what_to_do(monkeypatch):
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+
+    def offline(*args, **kwargs):
+        raise ConnectionError("no network")
+
+    monkeypatch.setattr(pooch, "retrieve", offline)
+    with pytest.raises(ValueError, match=r"could not be downloaded \(ConnectionError\).*set COURSE_DATA.*ruggedness_simulated"):
+        data.ruggedness()
+
+
+def test_the_real_countries():
+    folder = os.environ.get("COURSE_DATA")
+    if not folder or not (Path(folder) / data.RUGGED_TABLE[0]).is_file():
+        pytest.skip("COURSE_DATA holds no rugged_gdp.csv")
+    countries = data.ruggedness()
+    x = np.asarray(countries.rows.x)
+    assert not countries.simulated
+    assert (x.shape, len(countries.countries), int(x[:, 1].sum())) == ((170, 4), 170, 49)
+    assert (x[:, 2].min(), x[:, 2].max()) == pytest.approx((0.003, 6.202))
+    assert float(countries.rows.y.mean()) == pytest.approx(8.517, abs=1e-3)
+    slope = np.linalg.lstsq(x, np.asarray(countries.rows.y), rcond=None)[0]
+    assert slope[2] < 0 < slope[2] + slope[3]  # rugged land goes with less outside Africa and with more in it
+
+
+def test_made_up_countries_say_so_and_look_alike():
+    made_up = data.ruggedness_simulated(jax.random.key(0))
+    assert made_up.simulated
+    assert jax.tree.all(jax.tree.map(np.array_equal, made_up.rows, data.ruggedness_simulated(jax.random.key(0)).rows))
+    assert not np.array_equal(made_up.rows.y, data.ruggedness_simulated(jax.random.key(1)).rows.y)
+    assert np.allclose(made_up.rows.x[:, 3], made_up.rows.x[:, 1] * made_up.rows.x[:, 2])
+    assert float(made_up.rows.y.mean()) == pytest.approx(8.5, abs=0.5)
+    assert float(made_up.rows.y.std()) == pytest.approx(1.16, abs=0.3)
+
+
 def test_lastfm_is_the_published_table_and_split(monkeypatch, tmp_path):
     folder = os.environ.get("COURSE_DATA")
     if not folder or not (Path(folder) / data.LASTFM_TABLE[0]).is_file():

@@ -140,6 +140,46 @@ CASES = {
         "two_scales": call(UP, 3 / UP, 0.1 - (UP - 4) ** 2 / 100, {"M = 7": 7.0, "70 %": 4.5}, (-0.5, 0.15)),
         "many": call(np.array([-3.0, 1.0, 2.0]), np.array([0.5, 0.1, 1.0]), (1.0, 0.1)),
     },
+    "from_draws_to_a_decision": {
+        "valley": call(X, BELL, X, VALLEY, np.array([-0.5, 0.2]), np.array([1.25, 1.04]), (0.0, "best")),
+        "regret": call(np.arange(1, 26), {"squared": (2 / UP, 2.1 / UP), "absolute": (1 / UP, 1 / UP), "LinEx": (0.5 / UP, 0.5 / UP)}),
+        "crossing": call(X, 0.5 * X, 0.4, (0.0, -0.8, 0.8), 0.3),
+        "halves": call(
+            X,
+            BELL,
+            np.where(X < -0.5, 1.6, 0.7) * BELL,
+            -0.5,
+            np.arange(1, 26),
+            {"chain": (2 / UP, 2 / UP), "two halves": (0.5 / UP, 0.5 / UP)},
+        ),
+        "choice": call(np.arange(1, 26), {"3": (0 * UP, 1 / UP**4), "8": (0.3 / UP, 0.3 / UP)}),
+    },
+    "gibbs": {
+        "staircase": call((X, UP, np.outer(BELL, BELL)), DRAWS[[0, 1, 2, 0, 1]] + np.array([0.0, 4.0])),
+        "flows": call(
+            {"random scan": np.eye(3) / 3, "sweep": np.array([[0.2, 0.1, 0.0], [0.0, 0.2, 0.1], [0.1, 0.0, 0.3]])}, ["low", "mid", "high"]
+        ),
+        "allowance": call(X, {"estimates put in": BELL, "posterior": 0.8 * BELL}, {"estimates put in": 0.5, "posterior": 1.5}),
+        "two_traces": call(
+            {"one at a time": np.sin(UP), "together": np.cos(9 * UP)},
+            {"one at a time": np.exp(-UP / 5), "together": np.exp(-UP)},
+            np.exp(-UP / 5),
+        ),
+        "shared_topics": call(
+            ["AB", "AC"],
+            PAIR,
+            {"three blocks": 0.9 * PAIR + 0 * RUNS[:, :2], "collapsed": 0.8 * PAIR + 0 * RUNS[:, :2], "forgetful": PAIR[None] / 2},
+        ),
+        "clouds": call({"at once": DRAWS, "old values": TERMS / 4}),
+    },
+    "hamiltonian": {
+        "two_walks": call(0.3 * DRAWS, np.stack([DRAWS, DRAWS[::-1]]), DRAWS[[2, 0]], LEANING),
+        "phase_plane": call((0.5, 1.0), {"exact": DRAWS, "Euler": 1.5 * DRAWS, "leapfrog": 0.9 * DRAWS}),
+        "drops": call((X, X, VALLEY[:, None] + VALLEY), {"left": DRAWS - 1, "between": DRAWS, "right": DRAWS + 1}),
+        "three_rules": call(X, {"target": BELL, "correct": BELL, "printed": 0.8 * BELL}),
+        "step_and_path": call(UP, 1 / UP, 8.0, {"h = 1": UP, "h = 2": UP[:9]}, {"h = 1": 1 / UP, "h = 2": 1 / UP[:9]}),
+        "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "Hamiltonian paths": [5.0, 9.0, 18.0]}),
+    },
     "how_much_calibration": {
         "dial": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3, "retainer 1"),
         "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
@@ -180,12 +220,64 @@ CASES = {
             5,
         ),
     },
+    "importance_sampling": {
+        "cloud_and_price": call(
+            (X, X, np.outer(BELL, BELL)),
+            DRAWS,
+            np.array([0.2, 0.5, 0.3]),
+            X,
+            {"exact": VALLEY, "weighted draws": VALLEY + 0.1},
+            0.5 + 0 * X,
+            (0.0, "book month 21"),
+        ),
+        "limit_laws": call({"ratio": X / 4, "plain mean": X}, {"ratio's variance": 0.3, "plain mean's variance": 3.0}),
+        "dimensions": call(UP, {"v = 2": (UP / 5, UP / 6, UP / 10 - 0.3), "v = 0.6": (UP / 3, UP / 5, UP / 8)}, 1000, 0.67),
+        "rates": call(UP, {"k = 0.3": (0.3 / UP, 0.25 / UP), "k = 0.9": (0.7 + 0 * UP, 0.75 + 0 * UP)}),
+        "error_bars": call(
+            1.0, {"prior": (np.array([0.9, 1.1, 1.6]), np.full(3, 0.3)), "Laplace": (np.array([0.4, 1.0, 1.1]), np.full(3, 0.2))}
+        ),
+    },
+    "integrals_by_dice": {
+        "totals": call(
+            (X, BELL),
+            np.linspace(-3, 3, 6),
+            {"grid": BELL[:5], "dice": BELL[5:10]},
+            {"grid": (-0.5, "grid says"), "dice": (1.0, "dice say")},
+            1.1,
+        ),
+        "curse": call({"1 unknown": (UP, 1 / UP), "8 unknowns": (UP, UP ** (-1 / 8))}, (UP, UP**-0.5, "dice, any number")),
+        "orders": call({title: {"left ends": (UP, 1 / UP), "midpoints": (UP, 1 / UP**2)} for title in ("2 dimensions", "16 dimensions")}),
+        "funnel": call(
+            UP, np.stack([np.sin(UP), np.cos(UP)]), 0.0, 1.0, UP, {"Chebyshev": 1 / UP**2, "normal": np.exp(-UP), "measured": np.exp(-UP)}
+        ),
+        "point_sets": call({"grid": DRAWS / 2 + 0.5, "dice": DRAWS / 3 + 0.5, "Sobol points": DRAWS / 4 + 0.5}),
+        "errors_and_decisions": call({"grid": (UP, 1 / UP), "dice": (UP, 2 / UP)}, {"grid": (UP, 1 / UP), "dice": (UP, 3 / UP)}),
+    },
     "making_it_safe": {
         "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
         "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
         "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}),
         "climbs": call({"else-branch": 0 * RUNS[:1], "series": 1 - RUNS}),
         "lookups": call(UP, {"cut off": -1e-2 / UP, "linear": -1e-4 / UP, "cubic": 1e-6 / UP}),
+    },
+    "metropolis_hastings": {
+        "walk_and_answer": call(
+            (X, X, np.outer(BELL, BELL)),
+            DRAWS,
+            np.array([0.0, 1.0, 2.0, 3.0]),
+            {"exact": np.array([0.2, 0.5, 0.3]), "20,000 steps": np.array([0.25, 0.45, 0.3])},
+            (1.5, "light here"),
+        ),
+        "laws": call(
+            np.arange(4),
+            {"start": RUNS[0] / 2, "after 3": RUNS[1] / 2, "after 12": RUNS[2] / 2, "limit": np.full(4, 0.25)},
+            {"this chain": 0.5**UP, "even ring": 0.5 + 0 * UP, "its average": 1 / UP},
+        ),
+        "three_traces": call({"timid": np.sin(UP), "well tuned": np.cos(3 * UP), "bold": np.sign(np.sin(UP))}, (-1.0, 1.0)),
+        "tuning": call(
+            {"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}, {"d = 5": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}
+        ),
+        "excess": call(UP, {"timid": 2 / UP, "well tuned": 1 / UP, "bold": 3 / UP, "Langevin": 0.5 / UP}, (0.3, "plug-in, no chain")),
     },
     "models_and_guides": {
         "readings": call(X, {"a deviation": (0.5 * BELL, BELL, 0.3), "a variance": (0.7 * BELL, BELL, 0.2)}),
@@ -216,6 +308,17 @@ CASES = {
         "scalings": call(X, {"posterior": BELL, "counted twice": BELL**2, "divided": 0.5 * BELL}),
         "wrong": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), {"too sure": (X - 0.1, X, X + 0.1), "too vague": (X - 4, X, X + 4)}),
         "costs": call(UP / 10, np.stack([1 + UP, 2 + 1 / UP]), {"best": 0.2, "one half": 0.5}),
+    },
+    "nuts": {
+        "claims": call({"centred": np.abs(TERMS) / 8, "non-centred": np.abs(TERMS[:, ::-1]) / 9}, 0.5, "claim"),
+        "doublings": call([DRAWS[:1], DRAWS[1:], DRAWS], DRAWS[0], DRAWS[1], LEANING[1]),
+        "ranks": call({"centred": np.vstack([X, 2 * X]), "non-centred": np.vstack([X, -X])}),
+        "funnel": call(
+            {"centred": (UP, X, X < -2), "non-centred": (X, X, X > 2)}, {"centred": (UP, X), "non-centred": (X, X)}, -0.5, ["effect", "e"]
+        ),
+        "edges": call(UP, {0.3: 1 / UP, 0.1: 0.5 / UP}, {0.3: 2.0, 0.1: 4.0}),
+        "traces": call({"centred": np.sin(UP), "non-centred": np.cos(9 * UP)}, "spread"),
+        "unseen": call(X, BELL, np.vstack([X / 2, X / 3])),
     },
     "pandemic": {
         "prevalence": call(np.linspace(0, 0.08, 9), np.full(9, 1 / 9), np.array([0, 1, 4, 2, 1, 0, 0, 0, 0]) / 8, 0.02),

@@ -14,11 +14,12 @@ from course_pkg.checks.gradients import TASKS as _GRADIENTS
 from course_pkg.checks.is_gradients import TASKS as _IS_GRADIENTS
 from course_pkg.checks.lambertw import TASKS as _LAMBERTW
 from course_pkg.checks.lcvi import TASKS as _LCVI
+from course_pkg.checks.mcmc import TASKS as _MCMC
 from course_pkg.checks.posthoc import TASKS as _POSTHOC
 
 __all__ = ["TASKS", "Mistake", "NotYet", "Task", "Trouble", "Verdict", "check", "hint", "judge", "tasks"]
 
-TASKS: dict[str, Task] = {task.name: task for task in (*_DECISIONS, *_GRADIENTS, *_IS_GRADIENTS, *_LAMBERTW, *_LCVI, *_POSTHOC)}
+TASKS: dict[str, Task] = {task.name: task for task in (*_DECISIONS, *_MCMC, *_GRADIENTS, *_IS_GRADIENTS, *_LAMBERTW, *_LCVI, *_POSTHOC)}
 _STAGES = ("the idea", "the equation", "the first line")
 
 

@@ -13,8 +13,8 @@ from course_pkg.checks._judge import NOT_WRITTEN
 from tools import exercises
 
 NOTEBOOKS = exercises.names()
-# Three verdicts are random. Each turns a right answer away once in 10,000 fresh seeds, so eight seeds of each do so in 0.4% of
-# choices of these seeds; the seeds are fixed.
+# Some verdicts are random. Each turns a right answer away once in 10,000 fresh seeds, so eight seeds of each do so in less than 0.1%
+# of choices of these seeds; the seeds are fixed.
 SEEDS = range(8)
 DETERMINISTIC = [
     name for name in TASKS if name not in {"decisions/stopping/alarm", "decisions/stopping/coverage", "decisions/james-stein/risk"}

@@ -1,0 +1,96 @@
+"""Drawings of the page on Gibbs sampling. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.patches import Rectangle
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+
+
+def staircase(posterior, corners):
+    """A walk of level and upright pieces over the rings of ``posterior``, which is (x (K,), y (J,), density (J, K)).
+
+    ``corners`` (2 S + 1, 2) begins with the start; every second corner after it ends a sweep.
+    """
+    x, y, density = posterior
+    fig, ax = plt.subplots(figsize=(5.0, 4.4))
+    ax.contour(x, y, density, levels=density.max() * np.array([0.02, 0.1, 0.3, 0.6, 0.95]), colors=GREEN, linewidths=1.2)
+    ax.plot([], [], color=GREEN, linewidth=1.2, label="posterior")
+    ax.plot(*corners.T, color=BLUE, linewidth=1.3, label="one unknown at a time")
+    ax.plot(*corners[2::2].T, "o", color=BLUE, markersize=5, label="after both")
+    ax.plot(*corners[0], "s", color=BLACK, markersize=8, label="start")
+    ax.set(xlabel="mean delay (minutes)", ylabel="standard deviation (minutes)")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
+def allowance(x, beliefs, decisions):
+    """Two beliefs about the next delay, each with its decision: both dicts have the same names."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.6))
+    looks = zip((ORANGE, GREEN), ("--", "-"), ("left", "right"), strict=True)
+    for (name, density), (colour, style, side) in zip(beliefs.items(), looks, strict=True):
+        shade(ax, x, density, color=colour, label=name)
+        ax.lines[-1].set(linestyle=style)
+        mark(ax, decisions[name], f"{decisions[name]:.1f}", color=colour, side=side)
+    ax.set_ylim(0, 1.2 * max(map(max, beliefs.values())))  # room for the names
+    ax.set(xlabel="minutes late on the next crossing", ylabel="density")
+    ax.legend(loc="upper left")
+    return fig
+
+
+def flows(flow, states):
+    """Hundredths that go from one state to another, a table for each name; a frame where the way back carries another number."""
+    fig, axes = plt.subplots(len(flow), 1, figsize=(4.4, 4.2 * len(flow)))
+    most = max(np.max(table) for table in flow.values())
+    for ax, (name, table) in zip(axes, flow.items(), strict=True):
+        ax.imshow(table, cmap="Blues", vmin=0, vmax=most)
+        for (i, j), share in np.ndenumerate(table):
+            ax.text(j, i, f"{100 * share:.1f}", color="white" if share > most / 2 else BLACK, ha="center", va="center")
+            if abs(share - table[j, i]) > 1e-9:
+                ax.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, edgecolor=RED, linewidth=2))
+        ax.set_xticks(range(len(states)), states)
+        ax.set_yticks(range(len(states)), states)
+        ax.set(title=name, xlabel="to", ylabel="from")
+    return fig
+
+
+def two_traces(traces, memory, predicted):
+    """One trace below the other, and below both how long the chains remember, with every tenth ``predicted`` value as a dot."""
+    fig, axes = plt.subplots(len(traces) + 1, 1, figsize=(5.0, 2.5 * (len(traces) + 1)))
+    looks = dict(zip(traces, ((ORANGE, "-"), (BLUE, "--")), strict=True))
+    for ax, (name, trace) in zip(axes, traces.items(), strict=False):
+        ax.sharey(axes[0])
+        ax.plot(trace, color=looks[name][0], linewidth=0.9)
+        ax.set(title=name, xlabel="sweep", ylabel="intercept")
+    for name, values in memory.items():
+        axes[-1].plot(values, color=looks[name][0], linestyle=looks[name][1], label=name)
+    lags = np.arange(0, len(predicted), 10)
+    axes[-1].plot(lags, np.asarray(predicted)[lags], "o", color=BLACK, markersize=4, label=f"predicted, {next(iter(traces))}")
+    axes[-1].set(xlabel="lag in sweeps", ylabel="autocorrelation")
+    axes[-1].legend(loc="upper right")
+    return fig
+
+
+def shared_topics(pairs, exact, estimates):
+    """Bars of the ``exact`` probability that two notes share a topic, and symbols for each chain's estimate (chains, K)."""
+    fig, ax = plt.subplots(figsize=(5.0, 4.2))
+    place = np.arange(len(pairs))
+    ax.bar(place, exact, color=GREEN, alpha=0.3, label="every assignment summed")
+    looks = zip((-0.27, 0.0, 0.27), ((ORANGE, "s", 4), (BLUE, "o", 4), (RED, "X", 7)), strict=True)
+    for (name, runs), (shift, (colour, symbol, size)) in zip(estimates.items(), looks, strict=False):
+        across = np.broadcast_to(place + shift, np.shape(runs))
+        ax.plot(np.ravel(across), np.ravel(runs), symbol, color=colour, markersize=size, alpha=0.6, label=name)
+    ax.set_xticks(place, pairs)
+    ax.set(xlabel="notes", ylabel="probability of one topic", ylim=(0, 1))
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
+def clouds(draws):
+    """Draws of two unknowns, a panel for each name: ``draws`` maps names to (S, 2)."""
+    fig, axes = plt.subplots(len(draws), 1, sharex=True, sharey=True, figsize=(4.0, 3.7 * len(draws)))
+    for ax, (name, cloud), colour in zip(axes, draws.items(), (BLUE, RED), strict=True):
+        ax.plot(*cloud.T, ".", color=colour, markersize=4, alpha=0.6)
+        ax.set(title=name, ylabel="second unknown", aspect="equal")
+    axes[-1].set_xlabel("first unknown")
+    return fig

@@ -1,0 +1,80 @@
+"""Drawings of the page on Metropolis-Hastings. Each function takes what it draws and returns the figure."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY, mark
+
+
+def walk_and_answer(posterior, walk, edges, shares, decision):
+    """Above: a walk (S, 2) over the rings of ``posterior``, which is (x (K,), y (J,), density (J, K)). Below: what it says of one number.
+
+    ``shares`` maps "exact" and the chain's name to probabilities of the bins between ``edges``; ``decision`` is (value, words).
+    """
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 7.0), height_ratios=(1.3, 1))
+    x, y, density = posterior
+    top.contour(x, y, density, levels=density.max() * np.exp([-6.0, -4.0, -2.0, -0.5]), colors=GREEN, linewidths=1)
+    top.plot([], [], color=GREEN, linewidth=1, label="posterior")
+    top.plot(*walk.T, color=ORANGE, linewidth=0.7, alpha=0.9, label="walk")
+    top.plot(*walk.T, ".", color=ORANGE, markersize=3)
+    top.plot(*walk[0], "o", color=BLACK, label="start")
+    top.set(xlabel="midpoint (degrees)", ylabel="log width")
+    top.legend(loc="lower left")
+    (exact, exact_share), (name, share) = shares.items()
+    below.stairs(share, edges, fill=True, color=ORANGE, alpha=0.35, label=name)
+    below.stairs(exact_share, edges, color=GREEN, linewidth=1.6, label=exact)
+    mark(below, *decision)
+    below.set(xlabel="critical temperature (degrees)", ylabel="probability of a bin", ylim=(0, None))
+    below.legend(loc="center right")
+    return fig
+
+
+def laws(places, laws, distances):
+    """Above: the law of a chain on ``places`` at several times, the last one its limit. Below: distances to the limit against the step."""
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 6.4))
+    styles = zip((SKY, BLUE, ORANGE, BLACK), ("o:", "s-.", "^--", "D-"), strict=True)
+    for (name, law), (colour, style) in zip(laws.items(), styles, strict=False):
+        top.plot(places, law, style, color=colour, markersize=5, label=name)
+    top.set(xlabel="midpoint (degrees)", ylabel="probability", ylim=(0, 1.05))
+    top.legend()
+    for (name, distance), (colour, style) in zip(distances.items(), ((BLUE, "-"), (RED, "--"), (GREEN, "-.")), strict=False):
+        below.plot(distance, style, color=colour, label=name)
+    below.set(yscale="log", xlabel="step", ylabel="distance to the limit")
+    fig.legend(*below.get_legend_handles_labels(), loc="outside lower center", ncols=1)
+    return fig
+
+
+def three_traces(traces, band):
+    """One trace below the other, over a ``band`` (low, high) that holds nearly all of the target."""
+    fig, axes = plt.subplots(len(traces), 1, sharex=True, sharey=True, figsize=(5.0, 2.1 * len(traces)))
+    for ax, (name, trace), colour in zip(axes, traces.items(), (BLUE, GREEN, RED), strict=False):
+        ax.axhspan(*band, color="0.92")
+        ax.plot(trace, color=colour, linewidth=0.9)
+        ax.set(title=name, ylabel="midpoint")
+    axes[-1].set_xlabel("step")
+    return fig
+
+
+def tuning(walks, langevins):
+    """What a proposal moves, as a share of the best, against its acceptance: each dict maps a name to (acceptance, share)."""
+    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.0))
+    for ax, title, curves in zip(axes, ("random walk", "Langevin"), (walks, langevins), strict=True):
+        for (name, (acceptance, share)), (colour, style) in zip(curves.items(), ((SKY, ":"), (ORANGE, "-."), (BLUE, "-")), strict=False):
+            ax.plot(acceptance, share, style, color=colour, label=name)
+        ax.set(title=title, ylabel="share of the best move", xlim=(0, 1), ylim=(0, 1.05))
+        ax.legend(loc="lower center")
+    axes[-1].set_xlabel("mean acceptance")
+    return fig
+
+
+def excess(steps, curves, before):
+    """Excess risk against the number of steps, both axes logarithmic; ``before`` is (value, words) of a decision without a chain."""
+    fig, ax = plt.subplots(figsize=(5.0, 4.6))
+    styles = zip((BLUE, GREEN, RED, ORANGE), ("s:", "o-", "^--", "D-."), strict=True)
+    for (name, values), (colour, style) in zip(curves.items(), styles, strict=False):
+        ax.plot(steps, values, style, color=colour, markersize=4, label=name)
+    value, words = before
+    ax.axhline(value, color=BLACK, linewidth=1, label=words)
+    ax.set(xscale="log", yscale="log", xlabel="steps of the chain", ylabel="excess risk")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig

@@ -1,0 +1,41 @@
+"""Chapter 3: variational inference by hand.
+
+Read `cavi` first (one factor at a time), then `em` (a point in the place of a factor), `lda` (the same on counts of words),
+`divergences` (what else could be made small) and `checks` (whether it worked).
+"""
+
+from course_pkg.vi.cavi import Ascent, Mixture, NormalGamma, cavi_mixture, cavi_normal, cavi_regression
+from course_pkg.vi.checks import Calibration, psis_khat, vsbc
+from course_pkg.vi.divergences import Normal, alpha_normal, f_divergence, generator, kl_normal, log_affinity, renyi_normal
+from course_pkg.vi.em import EM, MixturePoint, em_mixture
+from course_pkg.vi.lda import Corpus, Topics, corpus, lda, log_mean, mean_topics, stochastic_lda, token_bound
+
+__all__ = [
+    "EM",
+    "Ascent",
+    "Calibration",
+    "Corpus",
+    "Mixture",
+    "MixturePoint",
+    "Normal",
+    "NormalGamma",
+    "Topics",
+    "alpha_normal",
+    "cavi_mixture",
+    "cavi_normal",
+    "cavi_regression",
+    "corpus",
+    "em_mixture",
+    "f_divergence",
+    "generator",
+    "kl_normal",
+    "lda",
+    "log_affinity",
+    "log_mean",
+    "mean_topics",
+    "psis_khat",
+    "renyi_normal",
+    "stochastic_lda",
+    "token_bound",
+    "vsbc",
+]

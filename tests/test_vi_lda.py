@@ -1,0 +1,192 @@
+"""LDA: its updates token by token, a bound that never falls and lies below the evidence, known topics found, scikit-learn's bound."""
+
+import itertools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.sparse
+from jax.scipy.special import digamma, gammaln
+from scipy.optimize import linear_sum_assignment
+from scipy.special import gammaln as log_gamma
+from sklearn.decomposition import LatentDirichletAllocation
+
+from course_pkg.vi import corpus, lda, log_mean, mean_topics, stochastic_lda, token_bound
+from course_pkg.vi.lda import _start
+
+SIDE = 5  # of the square whose rows and columns are the topics
+BARS = (
+    np.array([row for one in np.eye(SIDE) for row in (np.outer(one, np.ones(SIDE)).ravel(), np.outer(np.ones(SIDE), one).ravel())]) / SIDE
+)
+
+
+def bars(seed=0, documents=400, length=100, alpha=0.2):
+    """Counts of words on a square, each document a mixture of rows and columns."""
+    rng = np.random.default_rng(seed)
+    mixtures = rng.dirichlet(np.full(len(BARS), alpha), documents)
+    return rng.multinomial(length, mixtures @ BARS)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The best of five fits of the bars, in single precision as pages have it."""
+    documents = corpus(bars())
+    fits = [lda(jax.random.key(seed), documents, len(BARS), alpha=0.2, gamma=0.1, iterations=40) for seed in range(5)]
+    return documents, max(fits, key=lambda fit: float(fit.elbo[-1]))
+
+
+def test_bars_are_found(found):
+    _, fit = found
+    distance = 0.5 * np.abs(np.asarray(mean_topics(fit))[:, None] - BARS[None]).sum(axis=-1)
+    rows, columns = linear_sum_assignment(distance)
+    assert distance[rows, columns].max() < 0.05
+
+
+def test_scikit_learns_bound_is_reached_and_is_the_same_number(found):
+    documents, fit = found
+    counts = bars()
+    runs = [
+        LatentDirichletAllocation(10, doc_topic_prior=0.2, topic_word_prior=0.1, max_iter=20, random_state=seed).fit(counts)
+        for seed in range(2)
+    ]
+    theirs = max(run.score(counts) for run in runs) / counts.sum()
+    assert token_bound(fit, documents) == pytest.approx(theirs, rel=0.01)
+    # the bound itself, at our topics: theirs brings its own documents to rest
+    runs[0].components_ = np.asarray(fit.topics, dtype=float)
+    runs[0].exp_dirichlet_component_ = np.exp(np.asarray(log_mean(fit.topics), dtype=float))
+    assert runs[0].score(counts) / counts.sum() == pytest.approx(token_bound(fit, documents), rel=1e-3)
+
+
+def test_the_stochastic_version_reaches_the_batch_bound(found):
+    documents, fit = found
+    runs = [stochastic_lda(jax.random.key(s), documents, 10, size=50, steps=200, alpha=0.2, gamma=0.1, inner=30) for s in range(3)]
+    best = max(runs, key=lambda run: float(run.elbo[0]))
+    assert best.documents.shape == (400, 10)
+    assert token_bound(best, documents) == pytest.approx(token_bound(fit, documents), rel=0.01)
+
+
+def small(seed=0, documents=70, words=6, length=12):
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(length, rng.dirichlet(np.ones(words), documents))
+
+
+def expected_log(parameters):
+    return digamma(parameters) - digamma(parameters.sum(axis=-1, keepdims=True))
+
+
+def token_by_token(counts, b, alpha, gamma, steps):
+    """One round as the notes have it, with a factor for each token: errata N08 and N09 mended."""
+    topics = b.shape[0]
+    psi_b, new = np.asarray(expected_log(b)), np.full(b.shape, gamma)
+    everyone = []
+    for row in counts:
+        tokens = np.repeat(np.arange(row.size), row)
+        pi = np.full(topics, alpha + len(tokens) / topics)
+        for step in range(steps + 1):
+            log_z = np.asarray(expected_log(pi))[None] + psi_b[:, tokens].T
+            z = np.exp(log_z - log_z.max(axis=1, keepdims=True))
+            z /= z.sum(axis=1, keepdims=True)
+            if step < steps:
+                pi = alpha + z.sum(axis=0)
+        for token, share in zip(tokens, z, strict=True):
+            new[:, token] += share
+        everyone.append(pi)
+    return np.array(everyone), new
+
+
+def test_counts_give_the_updates_token_by_token():
+    """Seventy documents, so that one block of documents is full and another is not."""
+    counts = small()
+    with jax.enable_x64(True):
+        start = _start(jax.random.key(0), 3, 6)
+        fit = lda(jax.random.key(0), corpus(counts), 3, alpha=0.3, gamma=0.4, iterations=1, inner=4, tolerance=1e-12)
+        pi, b = token_by_token(counts, start, 0.3, 0.4, 4)
+    assert np.allclose(fit.documents, pi, rtol=1e-9)
+    assert np.allclose(fit.topics, b, rtol=1e-9)
+
+
+def exact_bound(log_pi, log_b, counts, alpha, gamma):
+    """The bound from its definition, with token factors at their optimum for the others written out."""
+
+    def minus_kl(q, prior):
+        log, k = expected_log(q), q.shape[-1]
+        log_p = gammaln(k * prior) - k * gammaln(prior) + ((prior - 1) * log).sum(axis=-1)
+        log_q = gammaln(q.sum(axis=-1)) - gammaln(q).sum(axis=-1) + ((q - 1) * log).sum(axis=-1)
+        return (log_p - log_q).sum()
+
+    pi, b = jnp.exp(log_pi), jnp.exp(log_b)
+    log = expected_log(pi)[:, :, None] + expected_log(b)[None]  # (N, K, V)
+    z = jax.lax.stop_gradient(jax.nn.softmax(log, axis=1))
+    tokens = (counts[:, None] * z * (log - jnp.log(z))).sum()
+    return tokens + minus_kl(pi, alpha) + minus_kl(b, gamma)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_bound_never_falls_and_ends_level(seed):
+    counts = small(seed)
+    with jax.enable_x64(True):
+        options = {"alpha": 0.3, "gamma": 0.4, "iterations": 1500, "inner": 20, "tolerance": 1e-9}
+        fit = lda(jax.random.key(seed), corpus(counts), 3, **options)
+        assert float(jnp.diff(fit.elbo).min()) > -1e-8
+        place = (jnp.log(fit.documents), jnp.log(fit.topics))
+        assert float(exact_bound(*place, jnp.asarray(counts), 0.3, 0.4)) == pytest.approx(float(fit.elbo[-1]), abs=1e-8)
+        slopes = jax.grad(exact_bound, (0, 1))(*place, jnp.asarray(counts), 0.3, 0.4)
+        assert max(float(jnp.abs(slope).max()) for slope in slopes) < 1e-4
+
+
+def test_the_bound_lies_below_the_evidence_by_enumeration():
+    """Two documents of four tokens: the sum over all 2^8 ways to assign them, mixtures and topics integrated out."""
+    counts, alpha, gamma = np.array([[3, 1], [1, 3]]), 0.5, 0.7
+    document, word = np.array([0] * 4 + [1] * 4), np.array([0, 0, 0, 1, 0, 1, 1, 1])
+
+    def log_dirichlet_multinomial(n, prior):
+        total = n.sum(axis=-1)
+        k = n.shape[-1]
+        return (log_gamma(k * prior) - log_gamma(k * prior + total) + (log_gamma(n + prior) - log_gamma(prior)).sum(axis=-1)).sum()
+
+    terms = []
+    for z in itertools.product((0, 1), repeat=8):
+        by_document, by_topic = np.zeros((2, 2)), np.zeros((2, 2))
+        np.add.at(by_document, (document, z), 1)
+        np.add.at(by_topic, (z, word), 1)
+        terms.append(log_dirichlet_multinomial(by_document, alpha) + log_dirichlet_multinomial(by_topic, gamma))
+    evidence = np.logaddexp.reduce(terms)
+    with jax.enable_x64(True):
+        best = max(float(lda(jax.random.key(s), corpus(counts), 2, alpha=alpha, gamma=gamma, iterations=200).elbo[-1]) for s in range(4))
+    assert evidence - 3 < best < evidence
+
+
+def test_a_sparse_table_is_the_dense_one():
+    counts = small(words=9)
+    dense, sparse = corpus(counts), corpus(scipy.sparse.csr_array(counts))
+    assert jax.tree.all(jax.tree.map(np.array_equal, dense, sparse))
+    doubled = scipy.sparse.coo_array((np.ones(3), ([0, 0, 1], [2, 2, 0])), shape=(2, 3))
+    assert corpus(doubled).count.tolist() == [[2.0], [1.0]]
+    back = np.zeros(counts.shape)
+    np.add.at(back, (np.arange(70)[:, None], np.asarray(dense.word)), np.asarray(dense.count))
+    assert np.array_equal(back, counts)
+
+
+KEY, TABLE = jax.random.key(0), np.array([[2, 1], [1, 2]])
+BAD = [
+    (lambda: corpus([[1, -1]]), "no count; give whole numbers"),
+    (lambda: corpus([[0.5, 1.0]]), "no count; give whole numbers"),
+    (lambda: corpus([1, 2]), r"counts has shape \(2,\)"),
+    (lambda: corpus([[1, 2], [0, 0]]), "empty document at row 1"),
+    (lambda: corpus(scipy.sparse.csr_array((0, 3))), "counts holds no document"),
+    (lambda: lda(KEY, corpus(TABLE), 1), "topics is 1"),
+    (lambda: lda(KEY, corpus(TABLE), 2, alpha=0.0), "alpha is 0"),
+    (lambda: lda(KEY, corpus(TABLE), 2, gamma=-1.0), "gamma is -1"),
+    (lambda: lda(KEY, corpus(TABLE), 2, inner=0), "inner is 0"),
+    (lambda: lda(KEY, corpus(TABLE), 2, tolerance=0.0), "tolerance is 0"),
+    (lambda: stochastic_lda(KEY, corpus(TABLE), 2, size=3), "size is 3 and there are 2 documents"),
+    (lambda: stochastic_lda(KEY, corpus(TABLE), 2, size=1, power=0.5), r"power is 0\.5"),
+    (lambda: stochastic_lda(KEY, corpus(TABLE), 2, size=1, delay=0.5), r"delay is 0\.5"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[f"{number} {words}" for number, (_, words) in enumerate(BAD)])
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
