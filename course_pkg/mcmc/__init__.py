@@ -6,15 +6,18 @@ is made to keep a target), `gibbs`, `hamiltonian` and `tuning`, and `chains`, wh
 
 from course_pkg.mcmc.chains import run_chains, sample_chain
 from course_pkg.mcmc.gibbs import gibbs
-from course_pkg.mcmc.hamiltonian import abstract_hmc, energy, hmc, leapfrog, start_phase
+from course_pkg.mcmc.hamiltonian import HMCInfo, Phase, abstract_hmc, energy, hmc, leapfrog, start_phase
 from course_pkg.mcmc.importance import Smoothed, Weighted, importance_sample, pareto_smooth, self_normalised, unnormalised
 from course_pkg.mcmc.kernel import Info, Kernel, State
 from course_pkg.mcmc.metropolis import independence, langevin, metropolis_hastings, random_walk
-from course_pkg.mcmc.tuning import Tuned, dual_averaging, tune_hmc
+from course_pkg.mcmc.tuning import Averaging, Tuned, dual_averaging, tune_hmc
 
 __all__ = [
+    "Averaging",
+    "HMCInfo",
     "Info",
     "Kernel",
+    "Phase",
     "Smoothed",
     "State",
     "Tuned",

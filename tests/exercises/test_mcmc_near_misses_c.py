@@ -27,7 +27,7 @@ def _a(*numbers):
 BY_HAND = {
     "rhat-and-ess/rhat": [((_a([0, 3, 3, 6, 6, 9], [1, 2, 6, 3, 5, 4]),), 2**0.5)],
     "rhat-and-ess/correlations": [((_a([0, 1, 3, 4], [2, 5, 6, 7]), 2), [1, 0.55, 0.35])],
-    "rhat-and-ess/ess": [((_a(1, 0.5, 0.3, -0.1, 0.15, 0.15, 0.1, -0.2), 140), 50)],
+    "rhat-and-ess/ess": [((_a(1, 0.5, 0.3, -0.1, 0.15, 0.15, 0.1, -0.2), 150), 53.571)],
     "five-chains/folded": [((_a([0, 1, 2, 8], [4, 5, 6, 5]),), 2.789)],
 }
 
@@ -113,6 +113,70 @@ def _far(x):
     return abs(x - np.median(x))
 
 
+def _spoilt(right):
+    """A right answer that leaves noughts behind."""
+
+    def answer(first, *rest):
+        got = right(first, *rest)
+        first[:] = 0
+        return got
+
+    return answer
+
+
+def _by_m(x):
+    h = _halves(x)
+    n, w, _ = _three(h)
+    return np.sqrt((n - 1) / n + h.mean(axis=1).var() / w)
+
+
+def _about(x, lags, centre, less=0):
+    off, (n, w, b_n) = x - centre, _three(x)
+    v = (n - 1) / n * w + b_n
+    return [1.0] + [1 - (w - (off[:, :-t] * off[:, t:]).sum() / len(x) / (n - less)) / v for t in range(1, lags + 1)]
+
+
+def _grand(x, lags):
+    return _about(x, lags, x.mean())
+
+
+def _n_less_one(x, lags):
+    return _about(x, lags, x.mean(axis=1, keepdims=True), 1)
+
+
+def _centred(x, lags):
+    n, w, b_n = _three(x)
+    v = (n - 1) / n * w + b_n
+    x -= x.mean(axis=1, keepdims=True)
+    return [1.0] + [1 - (w - (x[:, :-t] * x[:, t:]).sum() / x.size) / v for t in range(1, lags + 1)]
+
+
+def _by_np_cov(x, lags):
+    n, w, b_n = _three(x)
+    v = (n - 1) / n * w + b_n
+    return [1.0] + [1 - (w - np.mean([np.cov(row[:-t], row[t:])[0, 1] for row in x])) / v for t in range(1, lags + 1)]
+
+
+def _total_var(x, lags):
+    return _rho(x, lags, lambda c, w, v, b, n: 1 - (w - c) / x.var(ddof=1))
+
+
+def _no_first_cap(rho, S):
+    total, low = rho[0] + rho[1], rho[2] + rho[3]
+    for k in range(2, len(rho), 2):
+        pair = rho[k] + rho[k + 1]
+        if pair <= 0:
+            break
+        low = min(low, pair)
+        total += low
+    return S / (2 * total - 1)
+
+
+def _skips(rho, S):
+    kept = _kept(rho)
+    return S / (2 * kept[kept <= np.minimum.accumulate(kept)].sum() - 1)
+
+
 FALL_RHAT, FALL_RHO, FALL_ESS, FALL_FOLD = (
     "Not that R-hat. With",
     "Not those correlations. With",
@@ -136,8 +200,27 @@ NEAR_MISSES = [
     ("rhat-and-ess/rhat", "variance of sums", lambda x: _plain(x, _halves) * 1.01, FALL_RHAT),
     ("rhat-and-ess/rhat", "ArviZ's default", lambda x: float(az.rhat(x)), "ranks"),
     ("rhat-and-ess/rhat", "ArviZ without a cut", lambda x: float(az.rhat(x, method="identity")), "did not cut"),
+    ("rhat-and-ess/rhat", "ArviZ's folded", lambda x: float(az.rhat(x, method="folded")), "from ranks"),
+    ("rhat-and-ess/rhat", "variance of means by m", _by_m, "m - 1"),
+    ("rhat-and-ess/rhat", "in place", _spoilt(_plain), "The right numbers, but afterwards `draws`"),
+    ("rhat-and-ess/rhat", "second halves", lambda x: _plain(x[:, x.shape[1] // 2 :], lambda y: y), "one half"),
+    ("rhat-and-ess/correlations", "in place", _spoilt(lambda x, k: _by_loops(x, k)), "The right numbers, but afterwards `draws`"),
+    ("rhat-and-ess/correlations", "centred in place", _centred, "The right numbers, but afterwards `draws`"),
+    ("rhat-and-ess/correlations", "cov", _by_np_cov, "two stretches"),
+    ("rhat-and-ess/correlations", "variance of all", _total_var, "variance of all draws"),
+    ("rhat-and-ess/correlations", "about the grand mean", _grand, "mean of all draws"),
+    ("rhat-and-ess/correlations", "axis 0", lambda x, k: _about(x, k, x.mean(axis=0)), "axis=0"),
+    ("rhat-and-ess/correlations", "n - 1", _n_less_one, "by n - 1, which"),
+    ("rhat-and-ess/ess", "in place", _spoilt(lambda rho, S: _walk(rho, S)), "The right numbers, but afterwards `rho`"),
+    ("rhat-and-ess/ess", "no cap by the first", _no_first_cap, "begin with P_0"),
+    ("rhat-and-ess/ess", "larger ones skipped", _skips, "larger than one before"),
+    ("rhat-and-ess/ess", "sum undoubled", lambda rho, S: S / (np.minimum.accumulate(_kept(rho)).sum() - 1), "did not double"),
+    ("rhat-and-ess/ess", "rounded", lambda rho, S: round(float(_walk(rho, S))), FALL_ESS),
+    ("five-chains/folded", "in place", _spoilt(lambda x: _plain(_far(x))), "The right numbers, but afterwards `draws`"),
+    ("five-chains/folded", "axis 0", lambda x: _plain(abs(x - np.median(x, axis=0))), "axis=0"),
+    (DIAGNOSES, "wrong pairs", lambda: list((five_chains.TRUTH | {"A": "well"}).items()), "Set A is not 'well'"),
     ("rhat-and-ess/rhat", "ArviZ's ranks", lambda x: float(az.rhat(x, method="z_scale")), "ranks"),
-    ("rhat-and-ess/correlations", "corrcoef", _by_corrcoef, FALL_RHO),
+    ("rhat-and-ess/correlations", "corrcoef", _by_corrcoef, "each chain's own"),
     ("rhat-and-ess/correlations", "one long chain", _pooled_chain, FALL_RHO),
     ("rhat-and-ess/correlations", "plus for minus", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 + (w - c) / v), FALL_RHO),
     ("rhat-and-ess/correlations", "W and V exchanged", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (v - c) / w), FALL_RHO),
@@ -157,7 +240,12 @@ NEAR_MISSES = [
     ("rhat-and-ess/correlations", "root", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - np.sqrt(abs(w - c) / v)), FALL_RHO),
     ("rhat-and-ess/correlations", "squared", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c) / v) ** 2, FALL_RHO),
     ("rhat-and-ess/correlations", "n below twice", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c / n) / v), FALL_RHO),
-    ("rhat-and-ess/correlations", "sum over chains", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c * len(x)) / v), FALL_RHO),
+    (
+        "rhat-and-ess/correlations",
+        "sum over chains",
+        lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c * len(x)) / v),
+        "added the chains",
+    ),
     ("rhat-and-ess/correlations", "first chain", lambda x, k: _by_corrcoef(x[:1], k), FALL_RHO),
     ("rhat-and-ess/correlations", "one number", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c) / v)[-1], "shape"),
     ("rhat-and-ess/correlations", "a lag too many", lambda x, k: _rho(x, k + 1, lambda c, w, v, b, n: 1 - (w - c) / v), "shape"),
@@ -166,7 +254,7 @@ NEAR_MISSES = [
     ("rhat-and-ess/ess", "half of lag 0", lambda rho, S: S / (2 * np.minimum.accumulate(_kept(rho)).sum() - 0.5), FALL_ESS),
     ("rhat-and-ess/ess", "minus two", lambda rho, S: S / abs(2 * np.minimum.accumulate(_kept(rho)).sum() - 2), FALL_ESS),
     ("rhat-and-ess/ess", "mean with the one before", _means_of_pairs, FALL_ESS),
-    ("rhat-and-ess/ess", "ArviZ's last lag", _last_even, FALL_ESS),
+    ("rhat-and-ess/ess", "ArviZ's last lag", _last_even, "as ArviZ does"),
     ("rhat-and-ess/ess", "even lags", lambda rho, S: S / (2 * rho[::2].sum() - 1), FALL_ESS),
     ("rhat-and-ess/ess", "lag 1 alone", lambda rho, S: S * (1 - rho[1]) / (1 + rho[1]), FALL_ESS),
     ("rhat-and-ess/ess", "the first pair", lambda rho, S: S / (2 * _pairs(rho)[0] - 1), FALL_ESS),
@@ -315,6 +403,7 @@ LEGITIMATE = [
     ("five-chains/folded", "float32", lambda x: float(_plain(_far(x.astype(np.float32))))),
     ("five-chains/folded", "the other sign", lambda x: _plain(-_far(x))),
     (DIAGNOSES, "a list", lambda: list(five_chains.TRUTH.values())),
+    (DIAGNOSES, "pairs", lambda: tuple(five_chains.TRUTH.items())),
     (DIAGNOSES, "a tuple", lambda: tuple(five_chains.TRUTH.values())),
     (DIAGNOSES, "small letters", lambda: {letter.lower(): word for letter, word in five_chains.TRUTH.items()}),
     (DIAGNOSES, "capitals", lambda: {letter: f" {word.upper()} " for letter, word in five_chains.TRUTH.items()}),
@@ -396,6 +485,13 @@ def test_each_set_is_what_it_is_said_to_be():
         if word not in ("slow", "widths"):
             sd = draws[:, 500:].std(axis=1)
             assert sd.max() < 1.15 * sd.min()
+
+
+def test_what_the_discussion_says_of_three_normals_drawn_side_by_side():
+    """new = A old + noise: the variance v that is kept solves v = A v A' + noise."""
+    weights, noise = (np.ones((3, 3)) - np.eye(3)) / 3, np.eye(3) * 2 / 3
+    kept = np.linalg.solve(np.eye(9) - np.kron(weights, weights), noise.ravel()).reshape(3, 3)
+    assert np.allclose(np.diag(kept), 0.9)
 
 
 def test_nobody_else_is_told_of_an_exchange_of_words():

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call
 from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.is_gradients._tools import quiet
+from course_pkg.checks.mcmc._settle import judged
 from course_pkg.checks.mcmc.rhat_and_ess import effective, halves, normal_scores, plain_rhat, rhat_by_anova, walk
 
 WORDS = ("well", "slow", "apart", "widths", "start", "stuck", "tails")
@@ -86,6 +86,10 @@ FOLDED_MISTAKES = {
         _of(lambda draws: abs(draws - draws.mean())),
         "You took distances from the mean of all draws. Take their median.",
     ),
+    "median of each draw": Mistake(
+        _of(lambda draws: abs(draws - np.median(draws, axis=0))),
+        "You took the median over the chains, one for each draw (axis=0). Take one median, that of all draws of all chains.",
+    ),
     "squares": Mistake(
         _of(lambda draws: (draws - np.median(draws)) ** 2),
         "You squared the distances. Take them as they are: squares make much of a few draws far out.",
@@ -142,11 +146,12 @@ def _folded_cases(seed: int) -> list[tuple[Any, ...]]:
 
 
 def folded_verdict(answer: Any, seed: int = 0) -> Verdict:
-    return quiet(
+    return judged(
         answer,
         _folded_cases(seed),
         _folded_by_anova,
         ALL_FOLDED,
+        stub=folded_stub,
         right="Right. Above 1 it says that chains, or their halves, differ in how far they reach.",
         nudge="Not that R-hat. With draws = [[0, 1, 2, 8], [4, 5, 6, 5]] the median is 4.5, the distances are [[4.5, 3.5, 2.5, 3.5], "
         "[0.5, 0.5, 1.5, 0.5]], and their split R-hat is 2.789.",
@@ -231,7 +236,9 @@ def _evidence(letter: str, said: str) -> str:
 
 def _said(answer: Any) -> dict[str, str]:
     got = call(answer)
-    if isinstance(got, list | tuple) and len(got) == len(TRUTH):
+    if isinstance(got, list | tuple) and len(got) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in got):
+        got = dict(got)
+    elif isinstance(got, list | tuple) and len(got) == len(TRUTH):
         got = dict(zip(TRUTH, got, strict=True))
     if not isinstance(got, dict):
         raise Trouble("Expected a dictionary with a word for each of the letters A to E.")
@@ -289,7 +296,7 @@ TASKS = (
         (
             "A narrow chain and a wide one may have the same mean. Which number of each draw has a mean that tells them apart?",
             "far = |theta - med|, with med the median of all draws of all chains; then the split R-hat of far.",
-            "Begin with `far = np.abs(draws - np.median(draws))`",
+            "Begin with `med = np.median(draws)`: without an axis it is one number, that of all chains.",
         ),
         FOLDED_MISTAKES,
         folded_verdict,
@@ -302,8 +309,8 @@ TASKS = (
         diagnoses_stub,
         (
             "Look before you count: do the chains see the same values, as often as each other, at the beginning as at the end?",
-            "R-hat far above 1: means differ, from chain to chain or along them. Distances alone: widths. Low ESS, and they cross: slow.",
-            "Begin with `said = {'E': 'apart'}`: two of its chains never see what the other two see. Four are left, and four words fit.",
+            "neighbours near 1: slow. Else, folded alone high: widths; r_hat high: start if the chains cross often, apart if not.",
+            "Begin with `said = {'E': 'apart'}`: two of its chains hardly see what the other two see. Six words are left for four sets.",
         ),
         DIAGNOSES_MISTAKES,
         diagnoses_verdict,

@@ -10,7 +10,7 @@ from scipy.stats import f_oneway, norm, rankdata
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
 from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.is_gradients._tools import quiet
+from course_pkg.checks.mcmc._settle import judged
 
 
 def halves(draws: np.ndarray) -> np.ndarray:
@@ -133,7 +133,8 @@ RHAT_MISTAKES = {
     ),
     "variance of all draws": Mistake(
         lambda draws: np.sqrt(halves(draws).var(ddof=1) / _parts(halves(draws))[1]),
-        "Above the line you have the variance of all draws, or nearly: in it the variance of the means is divided by m, not m - 1.",
+        "You divided the variance of the m means by m, or took the variance of all draws, in which nearly the same happens. Divide by "
+        "m - 1: NumPy needs ddof=1.",
     ),
     "standard deviations averaged": Mistake(
         lambda draws: np.sqrt((n := halves(draws).shape[1]) and (n - 1) / n + _parts(halves(draws))[2] / _mean_sd(halves(draws)) ** 2),
@@ -166,7 +167,7 @@ RHAT_MISTAKES = {
     ),
     "ranks": Mistake(
         _ranked,
-        "That is what ArviZ prints unless it is told otherwise, from ranks. Here the draws themselves were asked for.",
+        "That is taken from ranks, of the draws or of their distances from the median. Here the draws themselves were asked for.",
     ),
     "B over W": Mistake(
         _other(lambda n, w, b_n: np.sqrt(n * b_n / w)),
@@ -184,10 +185,17 @@ RHAT_KIN: dict[str, list[Callable[..., Any]]] = {
     "divided by the count": [
         lambda draws: plain_rhat(halves(draws), 0, 1),
     ],
-    "one half": [lambda draws: plain_rhat(halves(draws)[len(draws) :])],
+    "one half": [
+        lambda draws: plain_rhat(halves(draws)[len(draws) :]),
+        lambda draws: plain_rhat(draws[:, draws.shape[1] // 2 :]),
+        lambda draws: plain_rhat(_wide_halves(draws)[: len(draws)]),
+    ],
     "another draw left out": [lambda draws: plain_rhat(halves(draws[:, draws.shape[1] % 2 :]))],
     "rows and columns": [lambda draws: plain_rhat(draws.T)],
-    "ranks": [lambda draws: plain_rhat(normal_scores(halves(draws)))],
+    "ranks": [
+        lambda draws: plain_rhat(normal_scores(halves(draws))),
+        lambda draws: plain_rhat(normal_scores(abs(halves(draws) - np.median(halves(draws))))),
+    ],
     "not cut": [lambda draws: plain_rhat(draws, 0, 0)],
 }
 ALL_RHATS = with_kin(RHAT_MISTAKES, RHAT_KIN)
@@ -220,6 +228,12 @@ def _in_a_circle(chains: np.ndarray, t: int) -> np.ndarray:
     return (off * np.roll(off, -t, axis=1)).mean(axis=1)
 
 
+def _by_cov(chains: np.ndarray, t: int, less: int = 1) -> np.ndarray:
+    """The covariance of the first n - t draws and the last n - t, each about a mean of its own."""
+    count = chains.shape[1] - t
+    return np.array([np.cov(chain[:count], chain[t:], ddof=less)[0, 1] for chain in chains])
+
+
 CORRELATIONS_MISTAKES = {
     "each chain its own": Mistake(
         lambda draws, lags: [np.mean(_lagged(draws, t) / _lagged(draws, 0)) for t in range(lags + 1)],
@@ -229,6 +243,23 @@ CORRELATIONS_MISTAKES = {
         lambda draws, lags: [_lagged(draws, t, draws.mean()).sum() / _lagged(draws, 0, draws.mean()).sum() for t in range(lags + 1)],
         "You took distances from the mean of all draws. Each chain's are taken from its own mean, and what is between the chains comes in "
         "through V.",
+    ),
+    "about the mean of each draw": Mistake(
+        partial(_curve, covariance=lambda chains, t: _lagged(chains, t, chains.mean(axis=0))),
+        "You took distances from the mean over the chains, one for each draw (axis=0). Take them from each chain's own mean (axis=1).",
+    ),
+    "by np.cov": Mistake(
+        partial(_curve, covariance=_by_cov),
+        "You took the covariance of two stretches, each about its own mean, perhaps by np.cov. Take distances from the mean of the whole "
+        "chain, and divide by n.",
+    ),
+    "summed over chains": Mistake(
+        partial(_curve, covariance=lambda chains, t: len(chains) * _lagged(chains, t)),
+        "You added the chains' autocovariances up. Take their average: divide by m as well.",
+    ),
+    "divided by n - 1": Mistake(
+        partial(_curve, covariance=lambda chains, t: _lagged(chains, t, count=chains.shape[1] - 1)),
+        "You divided a lag's sum by n - 1, which is right for W. The autocovariances are divided by n, at every lag.",
     ),
     "divided by n - t": Mistake(
         partial(_curve, covariance=lambda chains, t: _lagged(chains, t, count=chains.shape[1] - t)),
@@ -260,7 +291,8 @@ CORRELATIONS_MISTAKES = {
     ),
     "means divided by the count": Mistake(
         partial(_curve, counts=(1, 0)),
-        "The variance of the m means is divided by m - 1. NumPy needs ddof=1.",
+        "In your V the variance of the m means is divided by m, or you took the variance of all draws, in which nearly the same happens. "
+        "Divide by m - 1: NumPy needs ddof=1.",
     ),
     "V without B": Mistake(
         partial(_curve, total=lambda n, w, b_n: (n - 1) / n * w),
@@ -300,7 +332,18 @@ CORRELATIONS_MISTAKES = {
     ),
 }
 CORRELATIONS_KIN: dict[str, list[Callable[..., Any]]] = {
-    "each chain its own": [lambda draws, lags: [_lagged(draws, t).mean() / _lagged(draws, 0).mean() for t in range(lags + 1)]],
+    "each chain its own": [
+        lambda draws, lags: [_lagged(draws, t).mean() / _lagged(draws, 0).mean() for t in range(lags + 1)],
+        lambda draws, lags: [1.0] + [np.mean([np.corrcoef(x[:-t], x[t:])[0, 1] for x in draws]) for t in range(1, lags + 1)],
+    ],
+    "about the mean of all": [
+        partial(_curve, covariance=lambda chains, t: _lagged(chains, t, chains.mean())),
+        partial(_curve, covariance=lambda chains, t: _lagged(chains, t, chains.mean()), first=0),
+    ],
+    "about the mean of each draw": [partial(_curve, covariance=lambda chains, t: _lagged(chains, t, chains.mean(axis=0)), first=0)],
+    "by np.cov": [partial(_curve, covariance=_by_cov, first=0), partial(_curve, covariance=partial(_by_cov, less=0))],
+    "summed over chains": [partial(_curve, covariance=lambda chains, t: len(chains) * _lagged(chains, t), first=0)],
+    "means divided by the count": [lambda draws, lags: _curve(draws, lags, total=lambda *_: draws.var(ddof=1))],
     "covariances": [lambda draws, lags: [1.0] + [_lagged(draws, t).mean() for t in range(1, lags + 1)]],
     "cut": [lambda draws, lags: _curve(halves(draws), lags, first=0)],
     "divided by the count": [
@@ -344,6 +387,13 @@ def _until_rise(rho: np.ndarray) -> np.ndarray:
 def _one_more(rho: np.ndarray) -> np.ndarray:
     pairs = _pairs(rho)
     return pairs[: len(_kept(pairs)) + 1]
+
+
+def _one_lag_more(rho: np.ndarray, size: int, times: int = 1, low: float = 0.0) -> float:
+    """With the even lag at which the sum ends."""
+    end = 2 * len(_kept(_pairs(rho)))
+    more = max(rho[end], low) if end < len(rho) else 0.0
+    return size / (_tau(rho) + times * more)
 
 
 ESS_MISTAKES = {
@@ -392,6 +442,18 @@ ESS_MISTAKES = {
         lambda rho, size: min(size / _tau(rho), float(size)),
         "You allow no more than S. Where neighbours lie on opposite sides, S draws are worth more than S independent ones.",
     ),
+    "P_0 apart": Mistake(
+        lambda rho, size: size / (2 * ((kept := _kept(_pairs(rho)))[0] + _falling(kept[1:]).sum()) - 1),
+        "Right as long as P_0 is the largest. It caps the pairs behind it like any other: your smallest so far should begin with P_0.",
+    ),
+    "larger pairs left out": Mistake(
+        lambda rho, size: size / (2 * (kept := _kept(_pairs(rho)))[kept <= _falling(kept)].sum() - 1),
+        "You leave out a pair that is larger than one before it. It counts, with the smallest so far in its place.",
+    ),
+    "one lag more": Mistake(
+        _one_lag_more,
+        "You add one more correlation where the sum ends, as ArviZ does. Here the sum ends with the last kept pair.",
+    ),
     "stops at a rise": Mistake(
         lambda rho, size: size / (2 * _until_rise(rho).sum() - 1),
         "You stop at the first pair that is larger than the one before. Go on, with the smallest so far in its place.",
@@ -414,6 +476,11 @@ ESS_MISTAKES = {
     ),
 }
 ESS_KIN: dict[str, list[Callable[..., Any]]] = {
+    "not doubled": [lambda rho, size: size / (_falling(_kept(_pairs(rho))).sum() - 1)],
+    "one lag more": [
+        lambda rho, size: _one_lag_more(rho, size, low=-np.inf),
+        lambda rho, size: _one_lag_more(rho, size, 2),
+    ],
     "pairs from lag 1": [lambda rho, size: size / (2 * _kept(_pairs(rho, 1)).sum() + 1)],
     "goes on": [lambda rho, size: size / (2 * (pairs := _pairs(rho))[pairs > 0].sum() - 1)],
     "one pair more": [lambda rho, size: size / (2 * _one_more(rho).sum() - 1)],
@@ -458,11 +525,12 @@ def _rhat_cases(seed: int) -> list[tuple[Any, ...]]:
 
 
 def rhat_verdict(answer: Any, seed: int = 0) -> Verdict:
-    return quiet(
+    return judged(
         answer,
         _rhat_cases(seed),
         rhat_by_anova,
         ALL_RHATS,
+        stub=rhat_stub,
         right="Right. It compares the spread of the halves' means with the spread inside the halves.",
         nudge="Not that R-hat. With draws = [[0, 3, 3, 6, 6, 9], [1, 2, 6, 3, 5, 4]] there are four halves, W = 3.5, B/n = 14/3, and R-hat "
         "is the root of 2, about 1.414.",
@@ -483,11 +551,12 @@ def _correlation_cases(seed: int) -> list[tuple[Any, ...]]:
 
 
 def correlations_verdict(answer: Any, seed: int = 0) -> Verdict:
-    return quiet(
+    return judged(
         answer,
         _correlation_cases(seed),
         _correlations_by_sums,
         ALL_CORRELATIONS,
+        stub=correlations_stub,
         right="Right. Chains that stand apart are correlated at every lag, as they should be: none of them brings news of the others.",
         nudge="Not those correlations. With draws = [[0, 1, 3, 4], [2, 5, 6, 7]] and lags = 2, W = 4, B/n = 4.5, V = 7.5, c(1) = 0.625 and "
         "c(2) = -0.875, and the answer is [1, 0.55, 0.35].",
@@ -503,6 +572,12 @@ def _noisy(rng: np.random.Generator, memory: float, pairs: list[float]) -> np.nd
     return np.concatenate([start, rest])
 
 
+def _to_and_fro(rng: np.random.Generator) -> np.ndarray:
+    """Correlations whose second pair is larger than the first, as lag 1 is negative."""
+    first, last = rng.uniform(0.2, 0.35), rng.uniform(0.05, 0.1)
+    return np.array([1, -first, 0.6, rng.uniform(0.3, 0.5), 0.2, last, last, -0.3])
+
+
 @lru_cache(maxsize=32)
 def _ess_cases(seed: int) -> list[tuple[Any, ...]]:
     rng = np.random.default_rng([seed, 292])
@@ -512,20 +587,22 @@ def _ess_cases(seed: int) -> list[tuple[Any, ...]]:
             (_noisy(rng, rng.uniform(0.5, 0.7), [0.15, 0.4, 0.25, -0.3, 0.2, -0.1]), int(rng.integers(200, 900))),
             (_noisy(rng, -rng.uniform(0.25, 0.45), [0.06, 0.03, -0.1, 0.15]), int(rng.integers(200, 900))),
             (_noisy(rng, rng.uniform(0.6, 0.8), [0.5, 0.2, 0.3, 0.1]), int(rng.integers(200, 900))),
+            (_to_and_fro(rng), int(rng.integers(200, 900))),
         ]
 
     return telling(draw, _ess_by_walk, ALL_ESS)
 
 
 def ess_verdict(answer: Any, seed: int = 0) -> Verdict:
-    return quiet(
+    return judged(
         answer,
         _ess_cases(seed),
         _ess_by_walk,
         ALL_ESS,
+        stub=ess_stub,
         right="Right. Slow chains are worth less than their draws, and chains that swing to and fro may be worth more.",
-        nudge="Not that size. With rho = [1, 0.5, 0.3, -0.1, 0.15, 0.15, 0.1, -0.2] and S = 140 the pairs are 1.5, 0.2, 0.3 and -0.1, of "
-        "which 1.5, 0.2 and once more 0.2 count, and the effective sample size is 140 / 2.8 = 50.",
+        nudge="Not that size. With rho = [1, 0.5, 0.3, -0.1, 0.15, 0.15, 0.1, -0.2] and S = 150 the pairs are 1.5, 0.2, 0.3 and -0.1, of "
+        "which 1.5, 0.2 and once more 0.2 count, and the effective sample size is 150 / 2.8 = 53.571, not rounded.",
     )
 
 
@@ -534,12 +611,12 @@ TASKS = (
         "mcmc/rhat-and-ess/rhat",
         "R-hat and ESS: do the chains agree?",
         2,
-        9,
+        10,
         rhat_stub,
         (
             "Cut first, then forget which half came from which chain: you have twice as many chains of half the length.",
-            "R-hat squared = (n-1)/n + (B/n)/W, with W the mean of the halves' variances and B/n the variance of their means.",
-            "Begin with `half = draws.shape[1] // 2`",
+            "Divide under the root: R-hat squared = (n-1)/n + (B/n)/W. With one half to a row, W and B/n need one number from each row.",
+            "Begin with `half = draws.shape[1] // 2`; the halves are `draws[:, :half]` and `draws[:, -half:]`, one set above the other.",
         ),
         RHAT_MISTAKES,
         rhat_verdict,
@@ -548,12 +625,12 @@ TASKS = (
         "mcmc/rhat-and-ess/correlations",
         "R-hat and ESS: how alike are neighbours?",
         2,
-        10,
+        15,
         correlations_stub,
         (
             "W and V are two numbers, the same for all lags. With the lag changes the average product of distances from a chain's mean.",
-            "rho = 1 - (W - c)/V, with c the sum of off[j, i] off[j, i + t] over i and the chains j, divided by m n, at lag t.",
-            "Begin with `n = draws.shape[1]`",
+            "rho = 1 - (W - c)/V. Let off be draws less the chains' means: c sums off[j, i] off[j, i + t] over i and j, divided by m n.",
+            "Begin with `n = draws.shape[1]`. At lag t the factors are `off[:, : n - t]` and `off[:, t:]`, element by element.",
         ),
         CORRELATIONS_MISTAKES,
         correlations_verdict,
@@ -562,7 +639,7 @@ TASKS = (
         "mcmc/rhat-and-ess/ess",
         "R-hat and ESS: how many draws is that?",
         2,
-        8,
+        12,
         ess_stub,
         (
             "Add neighbours two by two. Which of the sums are kept? And which of these are replaced by a smaller one before them?",
