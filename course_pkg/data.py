@@ -221,7 +221,7 @@ def lastfm() -> Listening:
     path = local(*LASTFM_TABLE)
     if path is None:
         try:
-            path = _download(*LASTFM_PUBLISHED)
+            path = _download(*LASTFM_PUBLISHED, "lastfm_simulated")
         except ValueError as problem:
             if isinstance(problem.__cause__, OSError):
                 warnings.warn(
@@ -262,7 +262,7 @@ def _radon(group, x, y, counties, *, simulated) -> Radon:
 
 def _published_radon():
     """County, floor, activity and uranium of the houses in Minnesota, from the survey's own two files."""
-    survey, land = (_read_table(_download(RADON_ADDRESS + name, sha256)) for name, sha256 in RADON_PUBLISHED.items())
+    survey, land = (_read_table(_download(RADON_ADDRESS + name, sha256, "radon_simulated")) for name, sha256 in RADON_PUBLISHED.items())
     uranium: dict[int, str] = {}
     for row in land:
         uranium.setdefault(1000 * int(row["stfips"]) + int(row["ctfips"]), row["Uppm"])
@@ -279,7 +279,7 @@ def _read_table(path):
         return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows if row]
 
 
-def _download(address: str, sha256: str, instead: str = "radon_simulated") -> Path:
+def _download(address: str, sha256: str, instead: str) -> Path:
     import pooch
 
     pooch.get_logger().setLevel("WARNING")

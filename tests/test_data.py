@@ -76,7 +76,7 @@ def test_the_published_files_are_read_as_the_local_table_is(tmp_path, monkeypatc
     monkeypatch.delenv("COURSE_DATA", raising=False)
     (tmp_path / "srrs2.dat").write_text(SURVEY)
     (tmp_path / "cty.dat").write_text(LAND)
-    monkeypatch.setattr(data, "_download", lambda address, sha256: tmp_path / address.rsplit("/", 1)[1])
+    monkeypatch.setattr(data, "_download", lambda address, sha256, instead: tmp_path / address.rsplit("/", 1)[1])
     published = data.radon()
     table = "county,floor,activity,uppm\nAITKIN,1,2.2,0.502054\nAITKIN,0,2.2,0.502054\nANOKA,0,0.0,0.428565\n"
     (tmp_path / "radon_mn.csv").write_text(table)
@@ -110,7 +110,7 @@ def test_a_downloaded_file_is_checked(tmp_path, monkeypatch):
         return str(tmp_path / "file")
 
     monkeypatch.setattr(pooch, "retrieve", retrieve)
-    assert data._download("https://example.org/file", "ab" * 32) == tmp_path / "file"
+    assert data._download("https://example.org/file", "ab" * 32, "radon_simulated") == tmp_path / "file"
     assert asked == {"https://example.org/file": "sha256:" + "ab" * 32}
 
 
@@ -217,12 +217,12 @@ def test_lastfm_is_the_published_table_and_split(monkeypatch, tmp_path):
     counts = np.rint(np.expm1(np.asarray(table.value, dtype=float)))
     np.savetxt(tmp_path / "lastfm_data.csv", np.hstack([counts, counts[:, :3]]), delimiter=",", fmt="%.1f")
     monkeypatch.delenv("COURSE_DATA")
-    monkeypatch.setattr(data, "_download", lambda address, sha256: tmp_path / address.rsplit("/", 1)[1])
+    monkeypatch.setattr(data, "_download", lambda address, sha256, instead: tmp_path / address.rsplit("/", 1)[1])
     assert np.allclose(data.lastfm().table.value, table.value, atol=1e-5)
 
 
 def test_lastfm_falls_back_in_plain_sight(monkeypatch):
-    def offline(address, sha256):
+    def offline(address, sha256, instead):
         raise ValueError("no connection") from OSError("no connection")
 
     monkeypatch.delenv("COURSE_DATA", raising=False)
@@ -234,7 +234,7 @@ def test_lastfm_falls_back_in_plain_sight(monkeypatch):
 
 
 def test_lastfm_does_not_fall_back_on_a_wrong_checksum(monkeypatch):
-    def wrong(address, sha256):
+    def wrong(address, sha256, instead):
         raise ValueError("the hash does not match")
 
     monkeypatch.delenv("COURSE_DATA", raising=False)

@@ -217,7 +217,7 @@ def cavi_mixture(
         key: random key of the start.
         x: observations, shape ``(n, d)``.
         components: K, at least 1 and at most n.
-        concentration: :math:`a`, above 0; below 1 it empties components that are not needed.
+        concentration: :math:`a`, above 0; far below 1 it empties components that are not needed.
         prior_sd: :math:`\sigma_0`, above 0.
         shape: :math:`\alpha`, above 0.
         rate: :math:`\beta`, above 0, in units of a variance of x.
@@ -235,7 +235,7 @@ def cavi_mixture(
         >>> sorted(round(float(m), 1) for m in q.mean[:, 0])
         [-3.0, 3.0]
 
-    Source: Bishop (2006), section 10.2, with diagonal precisions; notes, section 5.2 for the update.
+    Source: notes, section 5.2, for the update. Bishop (2006), section 10.2, joins mean and precision in one prior and factor.
     """
     x = _guard.numbers("x", x, ndim=2).astype(jnp.result_type(float))
     components = _guard.count("components", components)

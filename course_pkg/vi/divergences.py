@@ -27,8 +27,8 @@ def generator(name: str, order: float | None = None) -> Callable:
 
     Args:
         name: ``"forward"`` for KL(p, q), :math:`t \log t`; ``"reverse"`` for KL(q, p), :math:`-\log t`; ``"chi squared"``,
-            :math:`(t - 1)^2`; ``"hellinger"``, :math:`(\sqrt t - 1)^2 / 2`; ``"total variation"``, :math:`|t - 1| / 2`; ``"alpha"``,
-            :math:`(t^a - 1 - a(t - 1)) / (a(a - 1))`.
+            :math:`(t - 1)^2`; ``"hellinger"`` for the squared distance, :math:`(\sqrt t - 1)^2 / 2`; ``"total variation"``,
+            :math:`|t - 1| / 2`; ``"alpha"``, :math:`(t^a - 1 - a(t - 1)) / (a(a - 1))`.
         order: a of ``"alpha"``, neither 0 nor 1.
 
     Raises:
@@ -38,7 +38,7 @@ def generator(name: str, order: float | None = None) -> Callable:
         >>> float(generator("chi squared")(jnp.array(3.0)))
         4.0
 
-    Source: thesis, section 2.3, with errata T03 and T04.
+    Source: thesis, section 2.2.2, with errata T03 and T04; the Hellinger distance and total variation are not in it.
     """
     known: dict[str, Callable] = {
         "forward": lambda t: jax.scipy.special.xlogy(t, t),
@@ -61,7 +61,7 @@ def f_divergence(f: Callable, log_ratio):
     r"""Estimate :math:`\mathbb{E}_q[f(p/q)]` from :math:`\log p - \log q` at draws of q: a mean and its standard error.
 
     Both densities need their constants. Where p reaches further than q the few draws that matter may be missing, and the estimate is too
-    low without showing it.
+    low without showing it. A log ratio below about -87 is a ratio of 0 in single precision, so ``"reverse"`` may then be infinite.
 
     Args:
         f: convex, such as a `generator`.
@@ -119,7 +119,9 @@ def log_affinity(p: Normal, q: Normal, order: float):
 
 
 def renyi_normal(p: Normal, q: Normal, order: float):
-    r"""Renyi's divergence :math:`\frac{1}{a - 1} \log \int p^a q^{1-a}`; KL(p, q) as a tends to 1.
+    r"""Renyi's divergence :math:`\frac{1}{a - 1} \log \int p^a q^{1-a}`, in nats; KL(p, q) as a tends to 1.
+
+    It is a divergence for orders above 0; at 0 it is 0, and below it is negative.
 
     Raises:
         ValueError: if ``order`` is 1.
@@ -128,7 +130,7 @@ def renyi_normal(p: Normal, q: Normal, order: float):
         >>> float(renyi_normal(Normal(jnp.zeros(1), jnp.eye(1)), Normal(jnp.ones(1), jnp.eye(1)), 0.5))  # a / 2
         0.25
 
-    Source: thesis, section 2.3, with erratum T04.
+    Source: thesis, section 2.2.2, with erratum T04.
     """
     if order == 1:
         raise ValueError("order is 1, which is the limit; use kl_normal")
@@ -147,7 +149,7 @@ def alpha_normal(p: Normal, q: Normal, order: float):
         >>> round(float(alpha_normal(Normal(jnp.zeros(1), jnp.eye(1)), Normal(jnp.ones(1), jnp.eye(1)), 2.0)), 4)  # (e - 1) / 2
         0.8591
 
-    Source: thesis, section 2.3, with erratum T04.
+    Source: thesis, section 2.2.2, with erratum T04.
     """
     if order in (0, 1):
         raise ValueError(f"order is {order:g}, which is the limit; use kl_normal")

@@ -35,7 +35,9 @@ class EM(NamedTuple):
 def em_mixture(
     key: PRNGKeyArray, x, components: int, *, concentration: float = 1.0, shape: float = 0.0, rate: float = 0.0, iterations: int = 200
 ) -> EM:
-    r"""EM for a mixture of normals with diagonal variances; with priors, their posterior's mode.
+    r"""EM for a mixture of normals with diagonal variances; with priors of weights and precisions, a mode of the posterior.
+
+    The means have a flat prior. The run ends at a local optimum that the start decides.
 
     Args:
         key: random key of the start.
@@ -47,7 +49,7 @@ def em_mixture(
         iterations: rounds, at least 1.
 
     Returns:
-        `EM`; its objective never falls.
+        `EM`; its objective, in nats, never falls. Where it has no bound, a variance stops at 1e-12 over the weight of its component.
 
     Raises:
         ValueError: if ``x`` is not a finite table or a number is out of range.

@@ -142,7 +142,7 @@ def stochastic_lda(
     inner: int = 10,
     tolerance: float = 1e-3,
 ) -> Topics:
-    r"""Fit by minibatches of documents: natural gradients of a Dirichlet are differences of counts.
+    r"""Fit by minibatches of documents: natural gradients of a Dirichlet are differences of parameters.
 
     Step t mixes :math:`\tilde B \leftarrow (1 - \rho_t)\, \tilde B + \rho_t\, (\gamma + \tfrac{N}{|S|} \sum_{i \in S} \dots)` with
     :math:`\rho_t = (t + \tau)^{-\kappa}`.

@@ -25,7 +25,7 @@ def rows(table):
 
 
 def refused(name, answer, words, seed):
-    """The answer does not pass, runs, and is told so in these words."""
+    """The answer does not pass, runs without a warning (they are errors here), and is told so in these words."""
     verdict = judge(name, answer, seed)
     assert not verdict.passed
     assert not verdict.message.startswith("Your function raised"), verdict.message

@@ -7,7 +7,8 @@ import numpy as np
 from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict, judge
-from course_pkg.checks.is_gradients._tools import CLIPPED, beyond, log_ratio, unclipped
+from course_pkg.checks._quiet import beyond
+from course_pkg.checks.is_gradients._tools import CLIPPED, log_ratio, unclipped
 
 
 def _one_moved(theta: np.ndarray, slopes: np.ndarray, mu: np.ndarray, sigma: np.ndarray, mu_new: np.ndarray, sigma_new: np.ndarray) -> Any:

@@ -6,8 +6,9 @@ import numpy as np
 from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict, judge
+from course_pkg.checks._quiet import beyond
 from course_pkg.checks.gradients._tools import normal_mean, slope
-from course_pkg.checks.is_gradients._tools import CLIPPED, beyond, log_ratio, unclipped
+from course_pkg.checks.is_gradients._tools import CLIPPED, log_ratio, unclipped
 
 
 def _along_the_new_map(theta: np.ndarray, slopes: np.ndarray, mu: float, sigma: float, mu_new: float, sigma_new: float) -> Any:

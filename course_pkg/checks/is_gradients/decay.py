@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
-from course_pkg.checks.is_gradients._tools import beyond, exact, quiet
+from course_pkg.checks._quiet import beyond, exact, quiet
 
 
 def _by_spread(log_w: np.ndarray) -> np.ndarray:

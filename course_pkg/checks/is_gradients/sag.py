@@ -8,8 +8,9 @@ import numpy as np
 from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
-from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.is_gradients._tools import log_ratio, quiet
+from course_pkg.checks._quiet import quiet
+from course_pkg.checks._tables import telling, with_kin
+from course_pkg.checks.is_gradients._tools import log_ratio
 
 
 def _path_from_history(batches: np.ndarray, order: Any, rate: float, x: float) -> np.ndarray:

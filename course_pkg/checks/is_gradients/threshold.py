@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
-from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.is_gradients._tools import quiet
+from course_pkg.checks._quiet import quiet
+from course_pkg.checks._tables import telling, with_kin
 
 
 def _pace_by_cycles(model: float, rest: float, reuse: float) -> float:

@@ -7,7 +7,7 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call, numbers
-from course_pkg.checks.is_gradients._tools import beyond, exact, quiet
+from course_pkg.checks._quiet import beyond, exact, quiet
 
 
 def _by_corners(d: int, error: float) -> float:

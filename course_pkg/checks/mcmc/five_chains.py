@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, call
-from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.mcmc._settle import judged
+from course_pkg.checks._settle import judged
+from course_pkg.checks._tables import telling, with_kin
 from course_pkg.checks.mcmc.rhat_and_ess import effective, halves, normal_scores, plain_rhat, rhat_by_anova, walk
 
 WORDS = ("well", "slow", "apart", "widths", "start", "stuck", "tails")

@@ -9,9 +9,9 @@ from scipy.integrate import trapezoid
 from scipy.stats import chi2, gamma, kstest, norm, rankdata
 
 from course_pkg.checks._judge import FALSE_ALARM, Mistake, Task, Trouble, Verdict, call, key_words, numbers, read
-from course_pkg.checks.is_gradients._tables import with_kin
-from course_pkg.checks.is_gradients._tools import exact
-from course_pkg.checks.mcmc._settle import judged, settled
+from course_pkg.checks._quiet import exact
+from course_pkg.checks._settle import judged, settled
+from course_pkg.checks._tables import with_kin
 
 CHAINS = 10_000
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from course_pkg.checks._judge import Mistake, Task, Verdict, call
-from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.is_gradients._tools import beyond
-from course_pkg.checks.mcmc._settle import judged
+from course_pkg.checks._quiet import beyond
+from course_pkg.checks._settle import judged
+from course_pkg.checks._tables import telling, with_kin
 
 
 def _blocks_by_slopes(

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.stats import multivariate_normal, norm
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, agree, call, numbers, read
-from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.is_gradients._tools import quiet
-from course_pkg.checks.mcmc._settle import judged
+from course_pkg.checks._quiet import quiet
+from course_pkg.checks._settle import judged
+from course_pkg.checks._tables import telling, with_kin
 
 Path = Callable[[Any, Any], tuple[Any, Any]]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from course_pkg.checks._judge import Mistake, Task, Verdict, call, numbers
-from course_pkg.checks.is_gradients._tools import beyond, quiet
+from course_pkg.checks._quiet import beyond, quiet
 
 LogDensity = Callable[[Any], Any]
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.stats import f_oneway, norm, rankdata
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
-from course_pkg.checks.is_gradients._tables import telling, with_kin
-from course_pkg.checks.mcmc._settle import judged
+from course_pkg.checks._settle import judged
+from course_pkg.checks._tables import telling, with_kin
 
 
 def halves(draws: np.ndarray) -> np.ndarray:

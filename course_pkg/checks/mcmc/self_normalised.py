@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from course_pkg.checks._judge import Mistake, Task, Verdict, call, numbers
+from course_pkg.checks._quiet import beyond, exact, quiet
 from course_pkg.checks.gradients._tools import normal_mean
-from course_pkg.checks.is_gradients._tools import beyond, exact, quiet
 
 Function = Callable[[Any], Any]
 

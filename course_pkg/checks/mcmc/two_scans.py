@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
-from course_pkg.checks.is_gradients._tables import telling
-from course_pkg.checks.mcmc._settle import judged
+from course_pkg.checks._settle import judged
+from course_pkg.checks._tables import telling
 
 
 def _by_projection(table: np.ndarray, part: int) -> np.ndarray:

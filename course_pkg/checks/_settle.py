@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_pkg.checks._judge import Verdict
-from course_pkg.checks.is_gradients._tools import quiet
+from course_pkg.checks._quiet import quiet
 
 IN_PLACE = (
     "{names} not what {they} before: your function changes what it was given, and whoever called it goes on with other numbers. "
