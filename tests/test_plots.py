@@ -99,12 +99,39 @@ CASES = {
         "schedules": call({"too slow": 4 / UP, "just right": 3 / UP**2, "too fast": [3.0, -1.0, 0.5]}),
         "excess": call({"constant": 1 / UP, "shrinking": 1 / UP**2, "averaged": 2 / UP, "Adam": 3 / UP}),
     },
+    "collapsed_topics": {
+        "likeness": call(["AB", "CD"], [0.6, 0.4], {"a chain": [0.6, 0.4], "coordinate ascent": [0.8, 0.2]}, 0.65),
+        "switching": call(UP / UP.max(), {"with a name": (UP / UP.max(), 0.5), "without": (0.6 + 0.01 * UP / UP.max(), 0.6)}),
+        "two_squares": call({"one chain": np.full((10, 25), 0.04), "many": np.full((10, 25), 0.04)}),
+        "lost": call({"a chain": 0.1 * UP / UP.max(), "one draw": 0.2 * UP / UP.max()}),
+        "lost hollow": call({"a chain": 0.1 * UP / UP.max(), "one draw": 0.2 * UP / UP.max()}, {"a chain": UP > 5, "one draw": UP < 3}),
+    },
     "control_variates": {
         "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
         "parabola": call(UP, (UP - 4) ** 2 + 1, 2 * UP, {"none": (1.0, 10.0), "$a^*$": (4.0, 1.0), "$2a^*$": (8.0, 17.0)}),
         "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99]),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
+    },
+    "coordinate_ascent": {
+        "table_and_product": call((X, X), np.outer(BELL, BELL), np.outer(BELL, BELL**2), (BELL, 0.9 * BELL)),
+        "ridges": call(
+            {
+                "as typed in": (("level", "slope"), *LEANING, np.diag([0.4, 0.3]), DRAWS),
+                "centred": (("middle", "slope"), *ROUND, np.eye(2), None),
+            }
+        ),
+        "climbs": call(
+            {"as typed in": 1 + 1 / UP, "two lines": 1 / UP, "centred": 0.1 / UP},
+            {"as typed in": 1 / UP, "two lines": 0.5 / UP, "centred": 0.1 / UP},
+        ),
+        "along_the_line": call(UP, {"as typed in": 1.5 - 1 / UP, "two lines": 1 / UP, "centred": 1 + 0 * UP}, (3.0, "typical")),
+        "two_decisions": call(
+            {
+                title: (label, X, {"exact": VALLEY, "q's belief": VALLEY - 0.5}, {"best": 0.0, "by q": -1.0})
+                for title, label in (("allowance", "points"), ("income", "log income"))
+            }
+        ),
     },
     "does_it_pay": {
         "meanings": call(
@@ -139,6 +166,19 @@ CASES = {
         "settling": call(np.arange(0, 6000, 1000), 1 - 30 / (1 + np.arange(6.0)), (1 - 25 / (1 + np.arange(6.0)), np.full(6, 2.0)), 0.9),
         "two_scales": call(UP, 3 / UP, 0.1 - (UP - 4) ** 2 / 100, {"M = 7": 7.0, "70 %": 4.5}, (-0.5, 0.15)),
         "many": call(np.array([-3.0, 1.0, 2.0]), np.array([0.5, 0.1, 1.0]), (1.0, 0.1)),
+    },
+    "em_is_variational": {
+        "two_kinds": call(
+            DRAWS[:, 0], UP, {"posterior": 0.5 / UP, "most likely point": 0.5 / UP**2}, {"posterior": 4.0, "most likely point": 3.0}
+        ),
+        "touching": call(X, -VALLEY, {"bound at the start": -VALLEY - X**2, "next": -VALLEY - (X - 1) ** 2}, [(0.0, -1.0), (1.0, -2.0)]),
+        "spikes": call(
+            [1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "evidence bound": [0.0, -1.0, -20.0]}
+        ),
+        "how_many": call([1, 2, 3, 4], {"log likelihood": RUNS[:, :4], "evidence bound": -RUNS[:, :4]}),
+        "boards": call(
+            UP, VALLEY[: len(UP)], {"posterior": 4.0, "most likely point": 3.0}, {"most likely point": PAIR, "mode": 0.1 * PAIR}
+        ),
     },
     "from_draws_to_a_decision": {
         "valley": call(X, BELL, X, VALLEY, np.array([-0.5, 0.2]), np.array([1.25, 1.04]), (0.0, "best")),
@@ -320,6 +360,15 @@ CASES = {
         "traces": call({"centred": np.sin(UP), "non-centred": np.cos(9 * UP)}, "spread"),
         "unseen": call(X, BELL, np.vstack([X / 2, X / 3])),
     },
+    "other_distances": {
+        "village": call(X, BELL, [-2.0, -1.0], 2.5, 1.0, (-0.5, 0.5)),
+        "costs": call(UP, {"reverse KL": UP, "Hellinger": 0.5 * UP, "chi-squared": UP**2}),
+        "five": call(10 * X, BELL, {"Laplace": 0.9 * BELL, "chi-squared": 0.5 * BELL}, {"posterior": (20.0, 1.0), "Laplace": (15.0, 0.0)}),
+        "prices": call(UP, {"Laplace": UP, "reverse KL": 1 / UP}, 2.0),
+        "copies": call(UP, {"alpha divergence": {"Laplace": 1 - 1 / (1 + UP)}, "Rényi divergence": {"Laplace": UP}}, 1.0),
+        "tapes": call(X, BELL, [1.0, 2.0], {"EP": 0.9 * BELL, "moments matched": 0.5 * BELL}),
+        "vague": call(UP, {"posterior": 1 + 0 * UP, "chi-squared": UP}),
+    },
     "pandemic": {
         "prevalence": call(np.linspace(0, 0.08, 9), np.full(9, 1 / 9), np.array([0, 1, 4, 2, 1, 0, 0, 0, 0]) / 8, 0.02),
         "demand": call(np.array([3, 4, 4, 5, 5, 5, 6, 6, 7, 9]), 5.4, 7),
@@ -415,6 +464,32 @@ CASES = {
         "staircase": call(X, -(X**2), [(2.0, 4 - 4 * X - 2 * (X - 2) ** 2, 1.0), (1.0, 1 - 2 * X - 2 * (X - 1) ** 2, 0.5)]),
         "paths": call(np.arange(4), {"joint": RUNS, "EM": RUNS + 1, "EM, every 100": RUNS + 2}, 0.0),
     },
+    "the_bound_below": {
+        "street": call(
+            X,
+            {"posterior": BELL, "smallest KL(q ‖ p)": 0.9 * BELL, "smallest KL(p ‖ q)": 0.5 * BELL},
+            {"posterior": X > 0, "smallest KL(q ‖ p)": X > 1, "smallest KL(p ‖ q)": X < 5},
+            "heard 3 m from the middle",
+        ),
+        "ledger": call({"right bump": -8.2, "left bump": -8.8, "moments matched": -18.8}, -7.8),
+        "letting_go": call(
+            UP,
+            {
+                "standard deviation": {"posterior": UP, "smallest KL(q ‖ p)": 1 / UP},
+                "risk": {"posterior": 1 / UP, "smallest KL(q ‖ p)": UP},
+            },
+        ),
+        "prices": call(5 * UP, {"posterior": 6 + UP, "smallest KL(q ‖ p)": 6 * UP, "smallest KL(p ‖ q)": 40 / UP}, 40.0),
+    },
+    "topics": {
+        "second_opinions": call(UP / UP.max(), (UP / UP.max()) ** 2, 0.25, (0.4, 0.2)),
+        "rising": call({"right": -30 - np.outer([1.0, 0.8], 1 / UP), "as printed": -31 - np.outer([1.0, 0.8], 1 / UP)}, -27.0),
+        "squares": call(np.full((10, 25), 0.04), [f"{name} {k}" for name in ("row", "column") for k in range(5)], "after 3 rounds"),
+        "promises": call({"right": [0.35, 0.36], "as printed": [0.35, 0.36]}, {"right": [0.34, 0.37], "as printed": [0.45, 0.44]}),
+        "page_map": call(np.full((5, 4), 0.25), {"decisions": 2, "mcmc": 3}),
+        "stages": call(np.full((2, 4), 0.25), [0, 1], [2, 3], ["A page", "Another page"]),
+        "starts": call(0.01 * UP / UP.max() + 0.001, 0.3 * UP / UP.max()),
+    },
     "two_minds": {
         "tablet": call(UP, 3 * np.exp(-UP / 5), 1.0, {"sets in": 1.5, "wears off": 6.0}),
         "branches": call((X + 3, X), (-BELL, X - 4), (-0.1, (0.0, -3.0))),
@@ -452,6 +527,24 @@ CASES = {
             {name: (np.arange(1.0, 5.0), RUNS) for name in ("all rows", "reuse")},
             dict.fromkeys(("all rows", "reuse"), (PAIR, PAIR)),
             (PAIR, 0.3 * PAIR),
+        ),
+    },
+    "what_is_guaranteed": {
+        "road": call(
+            (X, X, np.outer(BELL, BELL)),
+            {"own widths": ROUND, "full normal": LEANING},
+            UP,
+            {"posterior": UP, "own widths": 0.8 * UP, "full normal": 0.95 * UP},
+            3.0,
+        ),
+        "bands": call(UP, UP, {"own widths": (0.8 * UP, 6.0), "full normal": (0.95 * UP, 1.0)}, 3.0),
+        "repairs": call({"own widths": (PAIR, PAIR, 0.4), "full normal": (PAIR + 0.4, PAIR + 1, 2.0)}, 2.5),
+        "places": call({"own widths": {"intercept": BELL, "slope": 0.9 * BELL}, "full normal": {"intercept": 2 * BELL, "slope": UP / 10}}),
+        "more_data": call(
+            [10, 100, 1000],
+            {"own widths": [0.4, 0.3, 0.2], "full normal": [1.0, 0.9, 1.0]},
+            {"own widths": [0.5, 0.4, 0.3], "full normal": [0.9, 0.9, 0.91]},
+            0.9,
         ),
     },
     "what_to_tell": {

@@ -75,7 +75,7 @@ def test_limits_and_special_orders():
         assert float(alpha_normal(p, q, near)) == pytest.approx(reverse, abs=1e-4)
         assert float(renyi_normal(p, q, 1 + near)) == pytest.approx(forward, abs=1e-4)
         assert float(renyi_normal(p, q, near)) == pytest.approx(0, abs=1e-4)  # Renyi's goes to 0 there,
-        assert float(renyi_normal(p, q, near)) / near == pytest.approx(reverse, abs=1e-4)  # as the order times KL(q, p)
+        assert float(renyi_normal(p, q, near)) / near == pytest.approx(reverse, abs=1e-4)  # as the order times KL(q || p)
     assert float(alpha_normal(p, q, 0.5)) == pytest.approx(4 * hellinger, abs=1e-8)
     assert float(renyi_normal(p, q, 0.5)) == pytest.approx(-2 * np.log(1 - hellinger), abs=1e-8)
     assert float(alpha_normal(p, q, 2.0)) == pytest.approx(0.5 * on_grid(generator("chi squared")), abs=1e-7)
@@ -100,6 +100,32 @@ def test_estimates_from_draws_are_within_their_error(name, seed):
     x = np.random.default_rng(seed).normal(*q, 20_000)
     value, error = f_divergence(generator(name), stats.norm.logpdf(x, *p) - stats.norm.logpdf(x, *q))
     assert abs(float(value) - on_grid(generator(name), p, q)) / float(error) < BOUND
+
+
+def test_ratios_that_single_precision_cannot_hold_cost_what_they_should():
+    """A wide q for a narrow p: the exponential of a log ratio of -200 is 0 in single precision, and minus its logarithm infinite."""
+    p, q = one(0.0, 0.1), one(0.0, 1.0)
+    x = np.random.default_rng(0).normal(size=4000)
+    log_ratio = stats.norm.logpdf(x, 0, 0.1) - stats.norm.logpdf(x)
+    assert log_ratio.min() < -300
+    double, error = f_divergence(generator("reverse"), log_ratio)
+    assert abs(float(double) - float(kl_normal(q, p))) / float(error) < BOUND
+    chi, own = (float(f_divergence(f, log_ratio)[0]) for f in (generator("chi squared"), lambda t: (t - 1) ** 2))
+    assert chi == pytest.approx(own, rel=1e-9)  # any other function is given the ratio
+    with jax.enable_x64(False):
+        value, _ = f_divergence(generator("reverse"), log_ratio)
+        assert value.dtype == jnp.float32
+        assert float(value) == pytest.approx(float(double), rel=1e-5)
+
+
+@pytest.mark.parametrize(("name", "order"), [*((name, None) for name in NAMES), ("alpha", -0.2), ("alpha", 0.5), ("alpha", 1.5)])
+def test_generators_keep_their_values_in_single_precision(name, order):
+    f, r = generator(name, order), np.array([-300.0, -100.0, -90.0, -30.0, -3.0, 3.0, 30.0, 40.0])
+    exact = np.asarray(f.of_log(r))
+    with jax.enable_x64(False):
+        assert np.allclose(f.of_log(jnp.asarray(r)), exact, rtol=1e-4, atol=1e-30)
+        far = float(f.of_log(jnp.asarray(100.0)))  # a ratio beyond the largest number
+    assert far == (-100 if name == "reverse" else np.inf)
 
 
 def test_khat_passes_the_exact_posterior_and_fails_a_narrow_one():
@@ -128,6 +154,29 @@ def normal_draws(shift=0.0, width=1.0):
     return jax.jit(lambda key, y: (0.5 * y + move)[None] + scale * jax.random.normal(key, (500, 2)))
 
 
+def test_khat_names_what_it_cannot_judge():
+    data = models.Rows(jnp.ones((20, 1)), jnp.full(20, 3.0))
+    model, family = models.linear_regression(1, 1.0, 3.0), families.mean_field_normal()
+    lam = family.init(1)
+
+    def khat(model=model, lam=lam, draws=100):
+        return psis_khat(jax.random.key(0), model, family, lam, data, draws)
+
+    broken, empty = (model._replace(log_prior=lambda theta, v=v: jnp.where(theta[0] > 0, v, 0.0)) for v in (jnp.nan, -jnp.inf))
+    for call, words in (
+        (lambda: khat(lam=family.init(2)), "lam is for 2 coordinates and the model has 1"),
+        (lambda: khat(lam=lam._replace(mu=jnp.array([jnp.nan]))), r"lam is Diagonal\(mu=.*nan.*give finite numbers"),
+        (lambda: khat(draws=10), "draws is 10; give a whole number, 25 or more"),
+        (lambda: khat(broken), r"model gives a log weight of nan at theta = \["),
+        (lambda: khat(empty, lam._replace(mu=jnp.array([30.0]))), "model has no mass at any of the 100 draws"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    assert np.isfinite(khat(empty).k_hat)  # half of the draws lie where the prior has no mass
+    full = families.full_rank_normal()
+    assert np.isfinite(psis_khat(jax.random.key(0), model, full, full.init(1), data, 100).k_hat)  # one of its parts is empty
+
+
 def test_vsbc_passes_the_exact_posterior_and_sees_a_lean_and_a_width():
     exact = vsbc(jax.random.key(0), simulate, normal_draws())
     assert exact.probability.shape == (200, 2)
@@ -151,6 +200,13 @@ def test_the_p_value_of_symmetry_keeps_its_level():
     assert _symmetry(np.full(200, 0.9)) == pytest.approx(0, abs=1e-12)
 
 
+def test_p_against_one_less_p_as_two_samples_raises_twice_as_many_alarms():
+    """They are one sample: the largest height of Brownian motion, not of a bridge, decides."""
+    rng = np.random.default_rng(0)
+    alarms = [stats.ks_2samp(p, 1 - p, method="asymp").pvalue < 0.05 for p in rng.uniform(size=(2000, 200))]
+    assert abs(np.mean(alarms) - 0.11) < BOUND * np.sqrt(0.11 * 0.89 / 2000)
+
+
 def call_with(**changed):
     whole = {"simulate": simulate, "approximate": normal_draws(), "repeats": 20, **changed}
     return lambda: vsbc(jax.random.key(0), **whole)
@@ -165,11 +221,18 @@ BAD = [
     (lambda: renyi_normal(TWO, TWO, 1.0), "order is 1, which is the limit"),
     (lambda: alpha_normal(TWO, TWO, 0.0), "order is 0, which is the limit"),
     (lambda: kl_normal(TWO._replace(mean=jnp.zeros(3)), TWO), r"q.covariance has shape \(2, 2\); give \(3, 3\)"),
-    (lambda: kl_normal(TWO, TWO._replace(covariance=-jnp.eye(2))), "p.covariance is not positive definite"),
+    (lambda: kl_normal(TWO, TWO._replace(covariance=-jnp.eye(2))), "p.covariance is not symmetric and positive definite"),
+    (lambda: kl_normal(TWO._replace(covariance=[[1.0, 0.5], [0.0, 1.0]]), TWO), "q.covariance is not symmetric"),
     (lambda: kl_normal(TWO, one(0.0, 1.0)), "q has 2 dimensions and p 1"),
     (lambda: log_affinity(TWO, TWO, np.inf), "order is inf"),
     (call_with(repeats=5), "repeats is 5"),
+    (call_with(draws=1), "draws is 1; give a whole number, 2 or more"),
+    (call_with(simulate=lambda key: jnp.zeros(2)), "simulate returned something of type ArrayImpl; give a pair"),
+    (call_with(simulate=lambda key: (jnp.zeros(()), 0.0)), r"simulate returned theta of shape \(\)"),
+    (call_with(simulate=lambda key: (jnp.full(2, jnp.nan), 0.0)), "simulate returned theta with NaN"),
     (call_with(approximate=lambda key, data: jnp.zeros((500, 3))), r"approximate returned shape \(500, 3\)"),
+    (call_with(approximate=lambda key, data: jnp.zeros((100, 2))), "approximate returned 100 draws; give at least 500"),
+    (call_with(approximate=lambda key, data: jnp.full((500, 2), jnp.inf)), "approximate returned draws with NaN"),
 ]
 
 

@@ -30,6 +30,7 @@ SEED = 0  # the page prints this seed's figures; the tests run several
 CHAPTERS = {
     "decisions": "Decisions",
     "mcmc": "Monte Carlo and Markov chains",
+    "vi": "Variational inference",
     "gradients": "Gradients",
     "is_gradients": "Importance-sampled gradients",
     "lambertw": "Skewed densities",

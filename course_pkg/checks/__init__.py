@@ -16,10 +16,13 @@ from course_pkg.checks.lambertw import TASKS as _LAMBERTW
 from course_pkg.checks.lcvi import TASKS as _LCVI
 from course_pkg.checks.mcmc import TASKS as _MCMC
 from course_pkg.checks.posthoc import TASKS as _POSTHOC
+from course_pkg.checks.vi import TASKS as _VI
 
 __all__ = ["TASKS", "Mistake", "NotYet", "Task", "Trouble", "Verdict", "check", "hint", "judge", "tasks"]
 
-TASKS: dict[str, Task] = {task.name: task for task in (*_DECISIONS, *_MCMC, *_GRADIENTS, *_IS_GRADIENTS, *_LAMBERTW, *_LCVI, *_POSTHOC)}
+TASKS: dict[str, Task] = {
+    task.name: task for task in (*_DECISIONS, *_MCMC, *_VI, *_GRADIENTS, *_IS_GRADIENTS, *_LAMBERTW, *_LCVI, *_POSTHOC)
+}
 _STAGES = ("the idea", "the equation", "the first line")
 
 

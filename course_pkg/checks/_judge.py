@@ -82,6 +82,8 @@ def numbers(got: Any) -> tuple[np.ndarray, ...]:
     """An answer as a tuple of float arrays: one number, an array, or a tuple of them."""
     parts = got if isinstance(got, tuple) else (got,)
     try:
+        if any(np.asarray(part).dtype.kind in "US" for part in parts):  # NumPy would read the digits of a text
+            raise ValueError
         return tuple(np.asarray(part, dtype=float) for part in parts)
     except (TypeError, ValueError):
         raise Trouble(f"Your function returned a {type(got).__name__} that cannot be read as numbers.") from None
@@ -177,7 +179,8 @@ def _which(got: list[tuple[np.ndarray, ...]], want: list[tuple[np.ndarray, ...]]
     ]
     if not 0 < len(off) < len(parts):
         return ""
-    words = f"{' and '.join(off)} {'is' if len(off) == 1 else 'are'} off; the rest is right. "
+    listed = off[0] if len(off) == 1 else f"{', '.join(off[:-1])} and {off[-1]}"
+    words = f"{listed} {'is' if len(off) == 1 else 'are'} off; the rest is right. "
     return words[0].upper() + words[1:]
 
 

@@ -6,7 +6,7 @@ Read `cavi` first (one factor at a time), then `em` (a point in the place of a f
 
 from course_pkg.vi.cavi import Ascent, Mixture, NormalGamma, cavi_mixture, cavi_normal, cavi_regression
 from course_pkg.vi.checks import Calibration, psis_khat, vsbc
-from course_pkg.vi.divergences import Normal, alpha_normal, f_divergence, generator, kl_normal, log_affinity, renyi_normal
+from course_pkg.vi.divergences import Generator, Normal, alpha_normal, f_divergence, generator, kl_normal, log_affinity, renyi_normal
 from course_pkg.vi.em import EM, MixturePoint, em_mixture
 from course_pkg.vi.lda import Corpus, Topics, corpus, lda, log_mean, mean_topics, stochastic_lda, token_bound
 
@@ -15,6 +15,7 @@ __all__ = [
     "Ascent",
     "Calibration",
     "Corpus",
+    "Generator",
     "Mixture",
     "MixturePoint",
     "Normal",

@@ -56,17 +56,18 @@ def cavi_normal(x, *, prior_precision: float = 1e-2, shape: float = 1.0, rate: f
         \tau_q &= \tau + n\, \mathbb{E}\gamma, \qquad \nu_q = \mathbb{E}\gamma \sum_i x_i / \tau_q, \\
         \alpha_q &= \alpha + n/2, \qquad \beta_q = \beta + \tfrac12 \sum_i \mathbb{E}(x_i - \mu)^2.
 
-    The last expectation holds the variance of :math:`\mu`, too: :math:`(x_i - \nu_q)^2 + 1/\tau_q`.
+    The last expectation holds the variance of :math:`\mu`, too: :math:`(x_i - \nu_q)^2 + 1/\tau_q`. The first round starts from
+    :math:`q(\gamma) = \mathrm{Gamma}(\alpha, \beta)`, the prior.
 
     Args:
         x: observations, shape ``(n,)``.
         prior_precision: :math:`\tau` of :math:`\mu \sim N(0, 1/\tau)`, above 0.
         shape: :math:`\alpha` of :math:`\gamma \sim \mathrm{Gamma}(\alpha, \beta)`, above 0.
-        rate: :math:`\beta`, above 0.
+        rate: :math:`\beta`, above 0, in squared units of x.
         iterations: rounds, at least 1.
 
     Returns:
-        `Ascent` with a `NormalGamma`; the model is `course_pkg.models.normal_sample`.
+        `Ascent` with a `NormalGamma`, all parts ``()``, and the bound in nats; the model is `course_pkg.models.normal_sample`.
 
     Raises:
         ValueError: if ``x`` is not a vector of finite numbers or a number is not above 0.
@@ -76,7 +77,7 @@ def cavi_normal(x, *, prior_precision: float = 1e-2, shape: float = 1.0, rate: f
         >>> round(float(q.shape), 1), bool((jnp.diff(elbo) > -1e-5).all())
         (3.0, True)
 
-    Source: slides, the exercise on the simple Gaussian model, in the convention of erratum S08.
+    Source: notes, equation 5.5, for the update; slides, the exercise on the simple Gaussian model, in the convention of erratum S08.
     """
     x = _guard.numbers("x", x, ndim=1).astype(jnp.result_type(float))
     tau, a0, b0 = _guard.positive("prior_precision", prior_precision), _guard.positive("shape", shape), _guard.positive("rate", rate)
@@ -85,6 +86,7 @@ def cavi_normal(x, *, prior_precision: float = 1e-2, shape: float = 1.0, rate: f
 
 
 def _round_normal(problem, q):
+    """The factor of the mean for that of the precision, then the other way round."""
     x, tau, a0, b0 = problem
     gamma = q.shape / q.rate
     precision = tau + x.size * gamma
@@ -94,6 +96,7 @@ def _round_normal(problem, q):
 
 
 def _bound_normal(problem, q):
+    """The bound, in nats: expected log likelihood and log prior of the mean, gamma terms, entropy of the mean."""
     x, tau, a0, b0 = problem
     gamma, log_gamma = q.shape / q.rate, digamma(q.shape) - jnp.log(q.rate)
     misfit = ((x - q.mean) ** 2).sum() + x.size * q.covariance
@@ -103,7 +106,7 @@ def _bound_normal(problem, q):
 
 
 def _gamma_terms(a, b, a0, b0):
-    r""":math:`\mathbb{E}_q \log p(\gamma)` and the entropy of :math:`q(\gamma)`: minus KL of two gammas."""
+    r""":math:`\mathbb{E}_q \log p(\gamma)` and the entropy of :math:`q(\gamma)`: minus KL(q || p) of two gammas."""
     log_gamma = digamma(a) - jnp.log(b)
     prior = a0 * jnp.log(b0) - gammaln(a0) + (a0 - 1) * log_gamma - b0 * a / b
     return prior + a - jnp.log(b) + gammaln(a) + (1 - a) * digamma(a)
@@ -119,19 +122,19 @@ def cavi_regression(
     :math:`S_{jj}` of the covariance.
 
     Args:
-        data: `Rows`; an intercept is a column of ones.
-        prior_sd: :math:`\sigma_0`, one number or one for each weight, above 0.
-        shape: of the gamma prior of the noise precision, above 0.
-        rate: of it, above 0.
+        data: `Rows`, x of shape ``(n, d)`` and y ``(n,)``; an intercept is a column of ones.
+        prior_sd: :math:`\sigma_0`, one number or ``(d,)``, above 0.
+        shape: :math:`\alpha` of :math:`\gamma \sim \mathrm{Gamma}(\alpha, \beta)`, above 0.
+        rate: :math:`\beta`, above 0, in squared units of y.
         factors: ``"block"`` or ``"coordinate"``.
         iterations: rounds, at least 1.
 
     Returns:
-        `Ascent` with a `NormalGamma`, ``covariance`` of shape ``(d, d)`` or ``(d,)``. In `course_pkg.models.noisy_regression` the gamma is
-        the prior of the variance instead, which is another model.
+        `Ascent` with a `NormalGamma`, ``mean`` of shape ``(d,)`` and ``covariance`` ``(d, d)`` or ``(d,)``, and the bound in nats. In
+        `course_pkg.models.noisy_regression` the gamma is the prior of the variance instead, which is another model.
 
     Raises:
-        ValueError: if a number is out of range or ``factors`` is unknown.
+        ValueError: if ``data`` does not hold finite numbers of fitting shapes, a number is out of range or ``factors`` is unknown.
 
     Example:
         >>> data = Rows(jnp.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), jnp.array([0.1, 1.0, 2.1]))
@@ -139,20 +142,11 @@ def cavi_regression(
         >>> bool((one.q.covariance < jnp.diag(block.q.covariance)).all()), bool(one.elbo[-1] < block.elbo[-1])
         (True, True)
 
-    Source: notes, section 5.2 (mean field and structured mean field).
+    Source: notes, section 5.2 (mean field and structured mean field), equations 5.4 and 5.5.
     """
     if factors not in ("block", "coordinate"):
         raise ValueError(f'factors is {factors!r}; give "block" or "coordinate"')
-    x = _guard.numbers("x", data.x, ndim=2).astype(jnp.result_type(float))
-    y = _guard.numbers("y", data.y, ndim=1).astype(x.dtype)
-    if x.shape[0] != y.shape[0]:
-        raise ValueError(f"x has {x.shape[0]} rows and y {y.shape[0]} values; give one outcome for each row")
-    sd = _guard.numbers("prior_sd", prior_sd).astype(x.dtype)
-    if sd.shape not in ((), (x.shape[1],)):
-        raise ValueError(f"prior_sd has shape {sd.shape}; give one number or {x.shape[1]}, one for each weight")
-    sd = jnp.broadcast_to(sd, (x.shape[1],))
-    if not bool((sd > 0).all()):
-        raise ValueError(f"prior_sd is {prior_sd}; give numbers above 0")
+    x, y, sd = _checked_regression(data, prior_sd)
     a0, b0 = _guard.positive("shape", shape), _guard.positive("rate", rate)
     spread = jnp.diag(sd**2) if factors == "block" else sd**2
     start = NormalGamma(jnp.zeros_like(sd), spread, jnp.asarray(a0 + 0.5 * y.size), jnp.asarray(b0 + 0.5 * (y**2).sum()))
@@ -160,7 +154,22 @@ def cavi_regression(
     return _ascend(_round_regression, _bound_regression, problem, start, _guard.count("iterations", iterations))
 
 
+def _checked_regression(data, prior_sd):
+    """Covariates ``(n, d)``, outcomes ``(n,)`` and a prior standard deviation for each weight ``(d,)``."""
+    x = _guard.numbers("x", data.x, ndim=2).astype(jnp.result_type(float))
+    y = _guard.numbers("y", data.y, ndim=1).astype(x.dtype)
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"x has {x.shape[0]} rows and y {y.shape[0]} values; give one outcome for each row")
+    sd = _guard.numbers("prior_sd", prior_sd).astype(x.dtype)
+    if sd.shape not in ((), (x.shape[1],)):
+        raise ValueError(f"prior_sd has shape {sd.shape}; give one number or {x.shape[1]}, one for each weight")
+    if not bool((sd > 0).all()):
+        raise ValueError(f"prior_sd is {prior_sd}; give numbers above 0")
+    return x, y, jnp.broadcast_to(sd, (x.shape[1],))
+
+
 def _round_regression(problem, q):
+    """The weights, together or one after the other, then the precision of the noise."""
     gram, moment, _, n, sd, a0, b0 = problem
     gamma = q.shape / q.rate
     precision = gamma * gram + jnp.diag(1 / sd**2)
@@ -170,7 +179,7 @@ def _round_regression(problem, q):
     else:
         covariance = 1 / jnp.diag(precision)
 
-        def one(mean, j):
+        def one(mean, j):  # at its best for the other means as they stand
             others = precision[j] @ mean - precision[j, j] * mean[j]
             return mean.at[j].set((gamma * moment[j] - others) * covariance[j]), None
 
@@ -187,6 +196,7 @@ def _misfit(problem, q):
 
 
 def _bound_regression(problem, q):
+    """The bound, in nats, with the same parts as that of the normal sample."""
     *_, n, sd, a0, b0 = problem
     gamma, log_gamma = q.shape / q.rate, digamma(q.shape) - jnp.log(q.rate)
     likelihood = 0.5 * (n * (log_gamma - LOG_2PI) - gamma * _misfit(problem, q))
@@ -216,15 +226,15 @@ def cavi_mixture(
     Args:
         key: random key of the start.
         x: observations, shape ``(n, d)``.
-        components: K, at least 1 and at most n.
+        components: K, from 1 to n.
         concentration: :math:`a`, above 0; far below 1 it empties components that are not needed.
-        prior_sd: :math:`\sigma_0`, above 0.
+        prior_sd: :math:`\sigma_0`, above 0, in units of x.
         shape: :math:`\alpha`, above 0.
-        rate: :math:`\beta`, above 0, in units of a variance of x.
+        rate: :math:`\beta`, above 0, in squared units of x.
         iterations: rounds, at least 1.
 
     Returns:
-        `Ascent` with a `Mixture`.
+        `Ascent` with a `Mixture` and the bound in nats.
 
     Raises:
         ValueError: if ``x`` is not a finite table or a number is out of range.
@@ -235,7 +245,7 @@ def cavi_mixture(
         >>> sorted(round(float(m), 1) for m in q.mean[:, 0])
         [-3.0, 3.0]
 
-    Source: notes, section 5.2, for the update. Bishop (2006), section 10.2, joins mean and precision in one prior and factor.
+    Source: notes, equation 5.5, for the update. Bishop (2006), section 10.2, joins mean and precision in one prior and factor.
     """
     x = _guard.numbers("x", x, ndim=2).astype(jnp.result_type(float))
     components = _guard.count("components", components)
@@ -243,13 +253,22 @@ def cavi_mixture(
         raise ValueError(f"components is {components} and x has {x.shape[0]} rows; give at most one for each row")
     numbers = [("concentration", concentration), ("prior_sd", prior_sd), ("shape", shape), ("rate", rate)]
     prior = tuple(_guard.positive(name, value) for name, value in numbers)
-    near = (((x[:, None] - x[spread_out(key, x, components)][None]) / (x.std(axis=0) + 1e-6)[None, None]) ** 2).sum(axis=-1)
-    start = _parameters((x, *prior), jax.nn.softmax(-0.5 * components * near, axis=1), None)
+    centres, sd = x[spread_out(key, x, components)], x.std(axis=0) + 1e-6
+    distance = (((x[:, None] - centres[None]) / sd[None, None]) ** 2).sum(axis=-1)
+    start = _parameters((x, *prior), jax.nn.softmax(-0.5 * components * distance, axis=1), None)
     return _ascend(_round_mixture, _bound_mixture, (x, *prior), start, _guard.count("iterations", iterations))
 
 
 def spread_out(key: PRNGKeyArray, x, count: int):
-    """Indices of rows far from each other: each next one is drawn with probability like its squared distance from those before.
+    """Indices of rows far from each other: a row comes next with a probability like its squared distance from the nearest so far.
+
+    Args:
+        key: random key.
+        x: rows, shape ``(n, d)``; columns on unlike scales count unlike.
+        count: how many, from 1 to the number of different rows; beyond it some come twice.
+
+    Returns:
+        Indices of rows, shape ``(count,)``; the first is uniform.
 
     Example:
         >>> sorted(spread_out(jax.random.key(0), jnp.array([[0.0], [0.1], [9.0]]), 2).tolist())[-1]
@@ -281,7 +300,7 @@ def _parameters(problem, r, q):
 
 
 def _scores(problem, q):
-    """Expected log of weight times density, ``(n, K)``."""
+    """Expected log of weight times density of each observation under each component, ``(n, K)``."""
     x = problem[0]
     gamma, log_gamma = q.shape / q.rate, digamma(q.shape) - jnp.log(q.rate)
     log_weight = digamma(q.counts) - digamma(q.counts.sum())
@@ -290,10 +309,12 @@ def _scores(problem, q):
 
 
 def _round_mixture(problem, q):
+    """The assignments, then all the rest."""
     return _parameters(problem, jax.nn.softmax(_scores(problem, q), axis=1), q)
 
 
 def _bound_mixture(problem, q):
+    """The bound, in nats: observations and their assignments, then minus KL(q || p) of the weights, means and precisions."""
     _, a, sd, a0, b0 = problem
     log_weight = digamma(q.counts) - digamma(q.counts.sum())
     k = q.counts.size
@@ -306,8 +327,11 @@ def _bound_mixture(problem, q):
 
 @partial(jax.jit, static_argnums=(0, 1, 4))
 def _ascend(update, bound, problem, start, iterations) -> Ascent:
+    """Rounds of ``update`` from ``start`` on, and the ``bound`` after each."""
+    as_float = lambda q: jax.tree.map(lambda a: jnp.asarray(a, jnp.result_type(float)), q)  # plain numbers among the parts, too
+
     def one(q, _):
-        q = jax.tree.map(lambda new, old: jnp.asarray(new, old.dtype), update(problem, q), q)
+        q = as_float(update(problem, q))
         return q, bound(problem, q)
 
-    return Ascent(*jax.lax.scan(one, jax.tree.map(lambda a: jnp.asarray(a, jnp.result_type(float)), start), length=iterations))
+    return Ascent(*jax.lax.scan(one, as_float(start), length=iterations))

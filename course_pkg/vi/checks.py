@@ -36,9 +36,16 @@ def psis_khat(key: PRNGKeyArray, model: Model, family: families.Family, lam, dat
         key: random key.
         model: any `Model`.
         family: of the approximation.
-        lam: its parameters.
+        lam: its parameters, for as many coordinates as the model has.
         data: as the model takes them.
-        draws: at least 25; more make it steadier.
+        draws: S, at least 25; more make it steadier.
+
+    Returns:
+        `Smoothed`: the log of the smoothed weights, shape ``(S,)``, normalised, and :math:`\hat k`.
+
+    Raises:
+        ValueError: if ``lam`` holds what is not a finite number or is for another number of coordinates than the model, there are too few
+            draws, or the model's log density is NaN or ``+inf`` at a draw or ``-inf`` at all of them.
 
     Example:
         >>> import jax.numpy as jnp
@@ -52,7 +59,18 @@ def psis_khat(key: PRNGKeyArray, model: Model, family: families.Family, lam, dat
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), section 2; notes, section 5.4 (a heading there).
     """
-    drawn = importance_sample(key, lambda theta: log_joint(model, theta, data), family, lam, _guard.count("draws", draws, least=25))
+    if not all(np.isfinite(part).all() for part in jax.tree.leaves(lam)):
+        raise ValueError(f"lam is {lam}; give finite numbers")
+    if (dim := families.dimension(family, lam)) != model.dim:
+        raise ValueError(f"lam is for {dim} coordinates and the model has {model.dim}; give parameters for the same")
+    draws = _guard.count("draws", draws, least=25)
+    drawn = importance_sample(key, lambda theta: log_joint(model, theta, data), family, lam, draws)
+    log_weights = np.asarray(drawn.log_weights)
+    bad = np.flatnonzero(~(log_weights < np.inf))  # NaN, too
+    if bad.size:
+        raise ValueError(f"model gives a log weight of {log_weights[bad[0]]} at theta = {drawn.theta[bad[0]]}; mend its log density there")
+    if log_weights.max() == -np.inf:
+        raise ValueError(f"model has no mass at any of the {draws} draws of q; move q or widen it")
     return pareto_smooth(drawn.log_weights)
 
 
@@ -71,16 +89,17 @@ def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: 
 
     Args:
         key: random key.
-        simulate: ``key -> (theta (d,), data)``.
+        simulate: ``key -> (theta (d,), data)``, from the prior and the model.
         approximate: ``(key, data) -> draws of q``, shape ``(S, d)``; it is run ``repeats`` times, one after the other.
-        repeats: at least 20.
-        draws: S that `approximate` is expected to return; more are not used.
+        repeats: n, at least 20.
+        draws: how many of the S draws are used, at least 2 and at most S; :math:`p_j` is a multiple of one over it.
 
     Returns:
-        `Calibration`: the probabilities, and for each parameter the p-values of symmetry (VSBC) and of uniformity (Kolmogorov-Smirnov).
+        `Calibration`: the probabilities, ``(n, d)``, and for each parameter the p-values of symmetry (VSBC) and of uniformity
+        (Kolmogorov-Smirnov), ``(d,)``.
 
     Raises:
-        ValueError: if a count is out of range or `approximate` returns another shape.
+        ValueError: if a count is out of range, or a function returns another shape, too few draws or what is not a finite number.
 
     Example:
         >>> import jax.numpy as jnp
@@ -97,23 +116,40 @@ def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: 
     repeats, draws = _guard.count("repeats", repeats, least=20), _guard.count("draws", draws, least=2)
     probability = []
     for one in jax.random.split(key, repeats):
-        first, second = jax.random.split(one)
-        theta, data = simulate(first)
-        sample = np.asarray(approximate(second, data))[:draws]
-        if sample.ndim != 2 or sample.shape[1:] != np.shape(theta):
-            raise ValueError(f"approximate returned shape {sample.shape}; give draws (S, {np.size(theta)})")
-        probability.append((sample < np.asarray(theta)[None]).mean(axis=0))
+        theta, sample = _truth_and_draws(one, simulate, approximate, draws)
+        probability.append((sample < theta[None]).mean(axis=0))
     table = np.array(probability)
     uniform = np.array([stats.kstest(column, "uniform").pvalue for column in table.T])
     return Calibration(table, np.array([_symmetry(column) for column in table.T]), uniform)
 
 
+def _truth_and_draws(key, simulate, approximate, draws):
+    """A truth ``(d,)``, and draws ``(draws, d)`` of the approximation that was fitted to its data."""
+    first, second = jax.random.split(key)
+    made = simulate(first)
+    if not isinstance(made, tuple | list) or len(made) != 2:
+        raise ValueError(f"simulate returned something of type {type(made).__name__}; give a pair of theta (d,) and data")
+    theta, data = np.asarray(made[0]), made[1]
+    if theta.ndim != 1:
+        raise ValueError(f"simulate returned theta of shape {theta.shape}; give a vector (d,)")
+    sample = np.asarray(approximate(second, data))
+    if sample.ndim != 2 or sample.shape[1:] != theta.shape:
+        raise ValueError(f"approximate returned shape {sample.shape}; give draws (S, {theta.size})")
+    if len(sample) < draws:
+        raise ValueError(f"approximate returned {len(sample)} draws; give at least {draws}, or set draws to fewer")
+    for name, values in (("simulate returned theta", theta), ("approximate returned draws", sample)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} with NaN or infinite values; give finite numbers")
+    return theta, sample[:draws]
+
+
 def _symmetry(p) -> float:
-    """P-value of a symmetric distribution about one half."""
-    shift = np.round(p - 0.5, 9)
+    """P-value of a symmetric distribution of ``p`` ``(n,)`` about one half."""
+    shift = np.round(p - 0.5, 9)  # so that two that lie equally far from one half are seen to
     height = max(abs((shift >= c).sum() - (shift <= -c).sum()) for c in np.unique(np.abs(shift))) / np.sqrt(p.size)
     if height == 0:
         return 1.0
-    odd = 2 * np.arange(200) + 1
-    below = 4 / np.pi * ((-1.0) ** np.arange(200) / odd * np.exp(-((np.pi * odd / height) ** 2) / 8)).sum()
+    # P(|W| stays below h up to time 1) = 4 / pi sum_k (-1)^k / (2k + 1) exp(-(2k + 1)^2 pi^2 / (8 h^2)) for Brownian motion W
+    k = np.arange(200)
+    below = 4 / np.pi * ((-1.0) ** k / (2 * k + 1) * np.exp(-((np.pi * (2 * k + 1) / height) ** 2) / 8)).sum()
     return float(np.clip(1 - below, 0, 1))

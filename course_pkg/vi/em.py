@@ -28,8 +28,8 @@ class EM(NamedTuple):
     """Where a run ended."""
 
     theta: MixturePoint
-    responsibilities: Any  # (n, K)
-    log_likelihood: Any  # (iterations,) at the start of each round, with the log prior if there is one
+    responsibilities: Any  # (n, K) probabilities of the components, given theta
+    log_likelihood: Any  # (iterations,) in nats at the start of each round, with the log prior, up to its constant, if there is one
 
 
 def em_mixture(
@@ -37,19 +37,22 @@ def em_mixture(
 ) -> EM:
     r"""EM for a mixture of normals with diagonal variances; with priors of weights and precisions, a mode of the posterior.
 
-    The means have a flat prior. The run ends at a local optimum that the start decides.
+    The means have a flat prior. The run ends at a local optimum that the start, K observations far from each other, decides.
 
     Args:
         key: random key of the start.
         x: observations, shape ``(n, d)``.
-        components: K.
+        components: K, from 1 to n.
         concentration: of a Dirichlet prior of the weights, at least 1; 1 is flat.
-        shape: of a gamma prior of each precision, with its density in the logarithm of the precision; 0 with ``rate`` 0 is flat there.
-        rate: of it; above 0 it keeps a component from closing in on one observation, where the likelihood has no bound.
+        shape: at least 0, of a gamma prior of each precision, with its density in the logarithm of the precision; 0 with ``rate`` 0 is
+            flat there.
+        rate: of it, at least 0, in squared units of x; above 0 it keeps a component from closing in on one observation, where the
+            likelihood has no bound.
         iterations: rounds, at least 1.
 
     Returns:
-        `EM`; its objective, in nats, never falls. Where it has no bound, a variance stops at 1e-12 over the weight of its component.
+        `EM`; its objective, in nats, never falls. Where it has no bound, a variance stops at 1e-12 over the number of observations of its
+        component.
 
     Raises:
         ValueError: if ``x`` is not a finite table or a number is out of range.
@@ -71,21 +74,28 @@ def em_mixture(
     for name, value in (("shape", shape), ("rate", rate)):
         if _guard.number(name, value) < 0:
             raise ValueError(f"{name} is {value:g}; give a number that is not negative")
-    variance = x.var(axis=0) + 1e-6
-    centres = x[spread_out(key, x, components)]
-    start = MixturePoint(
-        jnp.full(components, 1 / components, x.dtype), centres, jnp.broadcast_to(variance[None] / components, centres.shape)
-    )
-    return _run(x, start, concentration, shape, rate, iterations)
+    weights = jnp.full(components, 1 / components, x.dtype)
+    mean = x[spread_out(key, x, components)]
+    variance = jnp.broadcast_to((x.var(axis=0) + 1e-6)[None] / components, mean.shape)
+    return _run(x, MixturePoint(weights, mean, variance), concentration, shape, rate, iterations)
 
 
 def log_joint_scores(theta: MixturePoint, x):
-    r""":math:`\log \pi_k + \log N(x_n \mid \mu_k, \sigma_k^2)`, shape ``(n, K)``.
+    r""":math:`\log \pi_k + \log N(x_n \mid \mu_k, \sigma_k^2)`: the log joint of each observation and each component.
+
+    Args:
+        theta: the mixture, K components in d dimensions.
+        x: observations, shape ``(n, d)``.
+
+    Returns:
+        Scores in nats, shape ``(n, K)``. Their softmax over k is the E step, their logsumexp the log likelihood of each observation.
 
     Example:
         >>> theta = MixturePoint(jnp.ones(1), jnp.zeros((1, 1)), jnp.ones((1, 1)))
         >>> round(float(log_joint_scores(theta, jnp.zeros((1, 1)))[0, 0]), 4)
         -0.9189
+
+    Source: Neal and Hinton (1998), for the bound that both steps raise.
     """
     quadratic = ((x[:, None] - theta.mean[None]) ** 2 / theta.variance[None]).sum(axis=-1)
     return (jnp.log(theta.weights) - 0.5 * (LOG_2PI + jnp.log(theta.variance)).sum(axis=1))[None] - 0.5 * quadratic
@@ -93,6 +103,8 @@ def log_joint_scores(theta: MixturePoint, x):
 
 @jax.jit(static_argnums=5)
 def _run(x, start, concentration, shape, rate, iterations):
+    """Rounds of E and M from ``start`` on, with the objective before each."""
+
     def log_prior(theta):
         precisions = -shape * jnp.log(theta.variance) - rate / theta.variance
         return (concentration - 1) * jnp.log(theta.weights).sum() + precisions.sum()
@@ -107,6 +119,7 @@ def _run(x, start, concentration, shape, rate, iterations):
 
 
 def _maximise(x, r, concentration, shape, rate):
+    """The M step: the parameters at their best for responsibilities ``(n, K)``. What is 1e-12 keeps divisions by 0 away."""
     total = r.sum(axis=0) + 1e-12
     weights = (total + concentration - 1) / (total + concentration - 1).sum()
     mean = r.T @ x / total[:, None]

@@ -25,7 +25,7 @@ from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
 
-TINY = 1e-30
+TINY = 1e-30  # so that a sum that is 0 in single precision can be divided by and has a logarithm
 BLOCK = 64  # documents worked on at once: their scores stay in a processor's cache
 
 
@@ -46,24 +46,24 @@ class Topics(NamedTuple):
 
 
 def corpus(counts) -> Corpus:
-    """A `Corpus` from a table of counts ``(N, V)``, dense or one of SciPy's sparse ones.
+    """A `Corpus` from a table of counts.
+
+    Args:
+        counts: how often each document has each word, shape ``(N, V)``, dense or one of SciPy's sparse tables.
+
+    Returns:
+        `Corpus`, its rows as long as the largest number of different words in a document.
 
     Raises:
-        ValueError: if a count is negative, not whole or not finite, or a document is empty.
+        ValueError: if there is no document, a count is negative, not whole or not finite, or a document is empty.
 
     Example:
         >>> corpus(np.array([[2, 0, 1], [0, 3, 0]])).count.tolist()
         [[2.0, 1.0], [3.0, 0.0]]
+
+    Source: notes, section 5.2.1, with the tokens of one word in one document put together.
     """
-    if hasattr(counts, "tocoo"):
-        table = counts.tocsr(copy=True)
-        table.sum_duplicates()
-        table.eliminate_zeros()
-        ends, shape = table.indptr[1:-1], table.shape
-        rows = list(zip(np.split(table.indices, ends), np.split(table.data, ends), strict=True)) if shape[0] else []
-    else:
-        dense = np.asarray(_guard.numbers("counts", counts, ndim=2))
-        rows, shape = [(np.flatnonzero(row), row[np.flatnonzero(row)]) for row in dense], dense.shape
+    rows, shape = _rows_of_sparse(counts) if hasattr(counts, "tocoo") else _rows_of_dense(counts)
     if not rows:
         raise ValueError("counts holds no document; give at least one row")
     values = np.concatenate([data for _, data in rows])
@@ -77,6 +77,22 @@ def corpus(counts) -> Corpus:
     for i, (words, data) in enumerate(rows):
         word[i, : len(words)], count[i, : len(words)] = words, data
     return Corpus(jnp.asarray(word), jnp.asarray(count), int(shape[1]))
+
+
+def _rows_of_dense(counts):
+    """Of each document the words that it has and their counts, and the table's shape."""
+    table = np.asarray(_guard.numbers("counts", counts, ndim=2))
+    return [(np.flatnonzero(row), row[np.flatnonzero(row)]) for row in table], table.shape
+
+
+def _rows_of_sparse(counts):
+    """The same of a table of SciPy's, where a place may be given twice and a 0 be stored."""
+    table = counts.tocsr(copy=True)
+    table.sum_duplicates()
+    table.eliminate_zeros()
+    ends = table.indptr[1:-1]
+    rows = zip(np.split(table.indices, ends), np.split(table.data, ends), strict=True)
+    return list(rows) if table.shape[0] else [], table.shape
 
 
 def lda(
@@ -94,20 +110,24 @@ def lda(
 
     Each round brings the documents' factors towards rest for the topics as they stand, then renews the topics. A document starts afresh
     from an even mixture in each round, and from its last factor, too; the better of the two is kept. From its last factor alone it stays
-    with the topics it met first, and the fit ends at a much lower peak. The bound never falls.
+    with the topics it met first, and a fit ends much lower: by a tenth of a nat for each token where the topics are the rows and columns
+    of a square of words. From the even mixture alone the bound may fall; with both it never does.
+
+    With one topic nothing but that topic is unknown, and the bound is the log evidence: a floor for more topics.
 
     Args:
         key: random key of the start.
         documents: from `corpus`.
-        topics: K, at least 2.
+        topics: K, at least 1.
         alpha: Dirichlet parameter of the documents' mixtures, above 0.
         gamma: of the topics, above 0.
         iterations: rounds, at least 1.
-        inner: steps for the documents' factors in a round, at most.
-        tolerance: mean change of a document's factor, in tokens, below which a round's inner steps end.
+        inner: steps for the documents' factors in a round, at most; at least 1.
+        tolerance: in tokens, above 0. The inner steps of a block of 64 documents end when the parameters of its factors have changed by
+            less in the mean over the block; rows that only fill up the last block do not change, and count.
 
     Returns:
-        `Topics`. Topics have no order; another key may number them otherwise, or find another peak.
+        `Topics`, the bound in nats after each round. Topics have no order; another key may number them otherwise, or find another peak.
 
     Raises:
         ValueError: if a number is out of range.
@@ -144,24 +164,29 @@ def stochastic_lda(
 ) -> Topics:
     r"""Fit by minibatches of documents: natural gradients of a Dirichlet are differences of parameters.
 
-    Step t mixes :math:`\tilde B \leftarrow (1 - \rho_t)\, \tilde B + \rho_t\, (\gamma + \tfrac{N}{|S|} \sum_{i \in S} \dots)` with
-    :math:`\rho_t = (t + \tau)^{-\kappa}`.
+    Step t = 0, 1, ... draws a set S of documents, brings their factors to rest from an even mixture, and mixes with
+    :math:`\rho_t = (t + \tau)^{-\kappa}`
+
+    .. math::
+
+        \tilde B_{kv} \leftarrow (1 - \rho_t)\, \tilde B_{kv}
+        + \rho_t \Bigl(\gamma + \frac{N}{|S|} \sum_{i \in S} n_{iv} \tilde z_{ivk}\Bigr).
 
     Args:
-        key: random key.
+        key: random key of the start and of the minibatches.
         documents: from `corpus`.
-        topics: K.
+        topics: K, at least 1.
         size: documents in a minibatch, at most N.
         steps: at least 1.
-        alpha: as in `lda`.
-        gamma: as in `lda`.
+        alpha: Dirichlet parameter of the documents' mixtures, above 0.
+        gamma: of the topics, above 0.
         delay: :math:`\tau`, at least 1.
         power: :math:`\kappa`, above 1/2 and at most 1.
-        inner: as in `lda`.
-        tolerance: as in `lda`.
+        inner: steps for the documents' factors in a step, at most; at least 1.
+        tolerance: as in `lda`, the minibatch being the block.
 
     Returns:
-        `Topics`, whose ``elbo`` has one value: the bound of all documents at the end.
+        `Topics`, whose ``elbo`` has one value: the bound of all documents at the end, in nats.
 
     Raises:
         ValueError: if a number is out of range.
@@ -191,33 +216,67 @@ def stochastic_lda(
 def log_mean(parameters):
     r""":math:`\Psi_k(\eta) = \psi(\eta_k) - \psi(\sum_j \eta_j)` over the last axis: the mean of :math:`\log` of a Dirichlet draw.
 
+    Args:
+        parameters: :math:`\eta`, shape ``(..., K)``, above 0, of any total.
+
+    Returns:
+        Means of the logarithms, of the same shape; all are 0 where K is 1.
+
+    Raises:
+        ValueError: if ``parameters`` is one number, or holds what is not finite or not above 0.
+
     Example:
         >>> round(float(log_mean(jnp.array([2.0, 3.0, 5.0]))[0]), 3)
         -1.829
 
     Source: notes, lemma 2, with erratum N10.
     """
+    parameters = _guard.numbers("parameters", parameters, at_least=1)
+    if not _guard.traced(parameters) and not bool((parameters > 0).all()):
+        raise ValueError(f"parameters holds {parameters.min():g}; give numbers above 0")
     return digamma(parameters) - digamma(parameters.sum(axis=-1, keepdims=True))
 
 
 def token_bound(fit: Topics, documents: Corpus):
-    """The bound in nats for each token, at the end of a fit.
+    """The bound at the end of a fit, divided by the number of tokens.
+
+    Args:
+        fit: from `lda` or `stochastic_lda`.
+        documents: the `Corpus` that it was made for.
+
+    Returns:
+        The mean over all tokens, in nats, a plain number.
+
+    Raises:
+        ValueError: if the fit was made for another number of documents.
 
     Example:
         >>> table = np.array([[9, 9, 0, 0], [0, 0, 9, 8]])
         >>> bool(-2 < token_bound(lda(jax.random.key(0), corpus(table), 2), corpus(table)) < 0)
         True
+
+    Source: notes, equation 5.3, of the model in section 5.2.1.
     """
+    if len(fit.documents) != len(documents.count):
+        raise ValueError(f"fit is of {len(fit.documents)} documents and documents has {len(documents.count)}; give what it was made for")
     return float(fit.elbo[-1] / documents.count.sum())
 
 
 def mean_topics(fit: Topics):
-    """Mean of each topic's distribution over words, ``(K, V)``.
+    """Mean of each topic's distribution over words, under its factor.
+
+    Args:
+        fit: from `lda` or `stochastic_lda`.
+
+    Returns:
+        Probabilities, shape ``(K, V)``; each row sums to 1.
 
     Example:
         >>> fit = lda(jax.random.key(0), corpus(np.array([[9, 9, 0, 0], [0, 0, 9, 8]])), 2)
         >>> bool(jnp.allclose(mean_topics(fit).sum(axis=1), 1.0, atol=1e-5))
         True
+
+    Source: the mean of a Dirichlet.
     """
     return fit.topics / fit.topics.sum(axis=1, keepdims=True)
 
@@ -232,7 +291,8 @@ class Rules(NamedTuple):
 
 
 def _rules(topics, alpha, gamma, inner, tolerance) -> Rules:
-    _guard.count("topics", topics, least=2)
+    """The numbers of a fit, and that there is a topic, checked."""
+    _guard.count("topics", topics)
     return Rules(
         _guard.positive("alpha", alpha),
         _guard.positive("gamma", gamma),
@@ -242,6 +302,7 @@ def _rules(topics, alpha, gamma, inner, tolerance) -> Rules:
 
 
 def _start(key, topics, words):
+    """Parameters of the topics ``(K, V)``: about 1, each a little off, or the topics would stay alike."""
     return jax.random.gamma(key, 100.0, (topics, words)) / 100
 
 
@@ -302,7 +363,7 @@ def _tokens(weights, word, count, scores, pi):
 
 
 def _dirichlet_terms(parameters, prior):
-    """Minus KL of each row's Dirichlet from a symmetric prior."""
+    """Minus KL(q || p) of each row's Dirichlet q and the symmetric prior p, in nats."""
     size, log = parameters.shape[-1], log_mean(parameters)
     q = gammaln(parameters.sum(axis=-1)) - gammaln(parameters).sum(axis=-1) + ((parameters - 1) * log).sum(axis=-1)
     p = gammaln(size * prior) - size * gammaln(prior) + ((prior - 1) * log).sum(axis=-1)

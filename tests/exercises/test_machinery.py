@@ -61,6 +61,7 @@ def test_an_answer_that_raises_gets_its_exception_and_line():
         (0.5, "Hand over the function itself"),
         (lambda alpha, beta: None, "returned nothing"),
         (lambda alpha, beta: "a half", "cannot be read as numbers"),
+        (lambda alpha, beta: "0.5", "cannot be read as numbers"),
         (lambda alpha, beta: (0.5, 0.5), "a tuple of 2 values"),
         (lambda alpha, beta: np.array([0.5, 0.5]), "it has shape (2,)"),
         (lambda alpha, beta: np.nan, "not finite"),
@@ -129,11 +130,14 @@ def test_an_answer_is_read_in_the_form_that_is_wanted():
 
 def test_only_the_parts_that_are_off_are_said_to_be_off():
     def verdict(got):
-        return judge_numbers(lambda: got, [()], lambda: (1.0, 2.0, 3.0), {}, right="", nudge="Look.", parts=("a", "b", "c")).message
+        return judge_numbers(
+            lambda: got, [()], lambda: (1.0, 2.0, 3.0, 4.0), {}, right="", nudge="Look.", parts=("a", "b", "c", "d")
+        ).message
 
-    assert verdict((1.0, 2.5, 3.0)) == "B is off; the rest is right. Look."
-    assert verdict((0.0, 2.5, 3.0)) == "A and b are off; the rest is right. Look."
-    assert verdict((0.0, 0.0, 0.0)) == "Look."
+    assert verdict((1.0, 2.5, 3.0, 4.0)) == "B is off; the rest is right. Look."
+    assert verdict((0.0, 2.5, 3.0, 4.0)) == "A and b are off; the rest is right. Look."
+    assert verdict((0.0, 2.5, 3.0, 5.0)) == "A, b and d are off; the rest is right. Look."
+    assert verdict((0.0, 0.0, 0.0, 0.0)) == "Look."
 
 
 @pytest.mark.parametrize("seed", range(4))
