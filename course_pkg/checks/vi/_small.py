@@ -64,9 +64,7 @@ def edges(underflow: str) -> tuple[tuple[Callable[[Tables, int], Tables], str], 
     return (graded_note, CUT), (graded_entry, CUT), (tiny, underflow), (crossed, CROSSED)
 
 
-def beyond_all(
-    verdict: Verdict, answer: Any, reference: Callable[..., Any], more: Iterable[tuple[list[tuple[Any, ...]], str]]
-) -> Verdict:
+def beyond_all(verdict: Verdict, answer: Any, reference: Callable[..., Any], more: Iterable[tuple[list[tuple[Any, ...]], str]]) -> Verdict:
     """`beyond`, for one list of cases after the other."""
     for cases, words in more:
         verdict = beyond(verdict, answer, cases, reference, words)
