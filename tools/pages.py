@@ -254,6 +254,17 @@ def _first_stderr(page: Page) -> Failure | None:
     return None
 
 
+def _first_nothing(page: Page) -> Failure | None:
+    """A cell whose last line is a tuple of calls that return nothing: a reader would see ``(None, None)``."""
+    code = [c for c in page.notebook.cells if c.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
+        shown = [o.data.get("text/plain", "") for o in cell.outputs if o.output_type == "execute_result"]
+        if any(re.fullmatch(r"[(\[](None[,\s]*)+[)\]]", text) for text in shown):
+            last = cell.source.rstrip().count("\n") + 1
+            return Failure(page.name, number, _code_line(page, number, last), f"shows {shown[0]}: end its last line with a semicolon")
+    return None
+
+
 def _execute(page: Page, root: Path) -> Outcome:
     """Run a page from top to bottom in a kernel of its own, in its own folder; its notebook receives the outputs."""
     from nbclient import NotebookClient
@@ -284,7 +295,7 @@ def _execute(page: Page, root: Path) -> Outcome:
             asyncio.run(client.async_execute(env={**environment, "JAX_COMPILATION_CACHE_DIR": str(folder)}))
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         failure = _explain(page, current, error)
-    return Outcome(page, time.perf_counter() - start, False, failure or _first_stderr(page))
+    return Outcome(page, time.perf_counter() - start, False, failure or _first_stderr(page) or _first_nothing(page))
 
 
 def run(paths: Iterable[Path], root: Path = ROOT, processes: int = PROCESSES) -> Iterator[Outcome]:

@@ -84,7 +84,9 @@ def numbers(got: Any) -> tuple[np.ndarray, ...]:
     try:
         if any(np.asarray(part).dtype.kind in "US" for part in parts):  # NumPy would read the digits of a text
             raise ValueError
-        return tuple(np.asarray(part, dtype=float) for part in parts)
+        if any(np.iscomplexobj(part) and np.any(np.imag(part)) for part in parts):
+            raise Trouble("Your answer is complex. Where could a logarithm or a root of a negative number arise?")
+        return tuple(np.asarray(np.real(part) if np.iscomplexobj(part) else part, dtype=float) for part in parts)
     except (TypeError, ValueError):
         raise Trouble(f"Your function returned a {type(got).__name__} that cannot be read as numbers.") from None
 
@@ -126,7 +128,9 @@ def _shape_words(got: tuple[np.ndarray, ...], want: tuple[np.ndarray, ...]) -> s
     for place, (a, b) in enumerate(zip(got, want, strict=True), start=1):
         if a.shape != b.shape:
             part = f"part {place} of " if len(want) > 1 else ""
-            return f"Expected {part}your answer to have shape {b.shape}; it has shape {a.shape}."
+            wanted = f"have shape {b.shape}" if b.ndim else "be one number"
+            found = f"has shape {a.shape}" if a.ndim else "is one number"
+            return f"Expected {part}your answer to {wanted}; it {found}."
         if not np.all(np.isfinite(a)) and np.all(np.isfinite(b)):
             return "Your answer contains a number that is not finite. Where could a logarithm, a power or a ratio run away?"
     return None

@@ -633,7 +633,7 @@ NEAR_MISSES = [
     ("two-scans/ratio", "marginals", lambda t, lot, x, y: t[y[0]].sum() / t[x[0]].sum(), "Not that ratio"),
     ("two-scans/ratio", "both turns", lambda t, lot, x, y: lot[y] * (1 - lot[y]) / lot[x] / (1 - lot[x]), "Not that ratio"),
     ("two-scans/ratio", "turn there only", lambda t, lot, x, y: 1 / lot[x], "Not that ratio"),
-    ("two-scans/ratio", "a matrix", lambda t, lot, x, y: lot / lot[x], "shape ()"),
+    ("two-scans/ratio", "a matrix", lambda t, lot, x, y: lot / lot[x], "to be one number"),
     ("two-scans/scans", "half of two", lambda U: ((U[0] + U[1]) / 2, U[0] @ U[1]), "Not those scans"),
     (
         "two-scans/scans",
@@ -675,7 +675,7 @@ NEAR_MISSES = [
         lambda pi, P: (np.abs(pi @ P - pi).max(), np.abs(pi[:, None] * P + (pi[:, None] * P).T).max()),
         "You added the flow",
     ),
-    ("two-scans/audit", "arrays", lambda pi, P: (pi @ P - pi, pi[:, None] * P - (pi[:, None] * P).T), "shape ()"),
+    ("two-scans/audit", "arrays", lambda pi, P: (pi @ P - pi, pi[:, None] * P - (pi[:, None] * P).T), "to be one number"),
     ("gibbs-normal/mu", "average of both", lambda x, g, m, t: ((m + x.mean()) / 2, (t + len(x) * g) ** -0.5), "The centre is off"),
     ("gibbs-normal/mu", "centre alone", lambda x, g, m, t: (t * m + g * x.sum()) / (t + len(x) * g), "tuple of 2"),
     (
@@ -842,7 +842,7 @@ NEAR_MISSES = [
         lambda *case: _volume(*case, gather=lambda J: abs(np.linalg.det(J - np.eye(len(J))))),
         "Not that factor",
     ),
-    ("leapfrog/volume", "derivative", lambda *case: _volume(*case, gather=lambda J: J), "shape ()"),
+    ("leapfrog/volume", "derivative", lambda *case: _volume(*case, gather=lambda J: J), "to be one number"),
     ("leapfrog/volume", "negated", lambda *case: -_volume(*case), "Not that factor"),
     ("leapfrog/way-back", "turned at both ends", lambda path, q, p: _back(path, q, -p), "Not that difference"),
     (
@@ -853,7 +853,7 @@ NEAR_MISSES = [
     ),
     ("leapfrog/way-back", "halved", lambda *case: _back(*case) / 2, "Not that difference"),
     ("leapfrog/way-back", "smallest", lambda *case: _back(*case, gather=lambda x: np.abs(x).min()), "Not that difference"),
-    ("leapfrog/way-back", "all coordinates", lambda *case: _back(*case, gather=np.abs), "shape ()"),
+    ("leapfrog/way-back", "all coordinates", lambda *case: _back(*case, gather=np.abs), "to be one number"),
     ("leapfrog/way-back", "root mean square", lambda *case: _back(*case, gather=lambda x: np.sqrt(np.mean(x**2))), "Not that difference"),
     ("leapfrog/way-back", "nothing", lambda *case: 0.0, "find out for any map"),
     ("leapfrog/way-back", "three paths", lambda path, q, p: _back(path, *path(q, p)), "Not that difference"),

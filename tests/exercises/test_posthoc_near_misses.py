@@ -147,7 +147,12 @@ NEAR_MISSES = [
     ("single-quantile/level", "the density", lambda q, b, t, s: norm.pdf((b + t * norm.ppf(q)) / s), "norm.pdf"),
     ("single-quantile/level", "a z value", lambda q, b, t, s: norm(b, t).ppf(q) / s, "That is a z value"),
     ("single-quantile/level", "q plus the shift", lambda q, b, t, s: q + b / s, "Not that level"),
-    ("single-quantile/choose", "a level for each point", lambda v, h, y, q: v[_tilted(y[:, None], h, q).argmin(axis=1)], "shape ()"),
+    (
+        "single-quantile/choose",
+        "a level for each point",
+        lambda v, h, y, q: v[_tilted(y[:, None], h, q).argmin(axis=1)],
+        "to be one number",
+    ),
     (
         "single-quantile/choose",
         "their mean",
@@ -170,7 +175,7 @@ NEAR_MISSES = [
     ),
     ("single-quantile/choose", "the middle loss", lambda v, h, y, q: v[np.median(_tilted(y[:, None], h, q), axis=0).argmin()], ""),
     ("single-quantile/choose", "the worst loss", lambda v, h, y, q: v[_tilted(y[:, None], h, q).max(axis=0).argmin()], "Not that level"),
-    ("single-quantile/choose", "the risks", lambda v, h, y, q: _tilted(y[:, None], h, q).mean(axis=0), "shape ()"),
+    ("single-quantile/choose", "the risks", lambda v, h, y, q: _tilted(y[:, None], h, q).mean(axis=0), "to be one number"),
     ("characterise/points-first", "rows in reverse", lambda d: d.reshape(-1, d.shape[-1]).T[::-1], "draws[:, :, n]"),
     ("characterise/points-first", "sorted over the points", lambda d: np.sort(d.reshape(-1, d.shape[-1]), axis=1).T, "draws[:, :, n]"),
     ("characterise/points-first", "draws before points", lambda d: np.moveaxis(d, 0, -1), "first axis is the draws"),

@@ -96,6 +96,16 @@ def test_what_a_cell_writes_to_stderr_fails_the_page(project):
     assert "mind the tail" in outcome.failure.message
 
 
+def test_a_cell_that_shows_nothing_but_none_fails_the_page(project):
+    page = write_page(project, "\n```{code-cell} python\na = [1]\na.append(2), a.append(3)\n```\n")
+    (outcome,) = pages.run([page], project)
+    assert outcome.failure is not None
+    assert (outcome.failure.cell, outcome.failure.line) == (1, line_of(page, "a.append"))
+    page = write_page(project, "\n```{code-cell} python\na = [1]\na.append(2), a.append(3);\n```\n")
+    (outcome,) = pages.run([page], project)
+    assert outcome.failure is None
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
