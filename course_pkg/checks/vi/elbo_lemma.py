@@ -67,7 +67,7 @@ DIVERGENCE_MISTAKES = {
         lambda q, p: np.log((q * q / p).sum()), "You took the logarithm of the average. Take the average of the logarithm."
     ),
     "the other direction": Mistake(
-        lambda q, p: (p * np.log(p / q)).sum(), "That is KL(p, q), an average under p. In KL(q, p) the average is under q."
+        lambda q, p: (p * np.log(p / q)).sum(), "That is KL(p || q), an average under p. In KL(q || p) the average is under q."
     ),
     "sign": Mistake(lambda q, p: (q * np.log(p / q)).sum(), "The sign is turned: yours is never above zero."),
     "wrong weights": Mistake(lambda q, p: (p * np.log(q / p)).sum(), "The ratio is right, and it is averaged under p. Average it under q."),
@@ -349,7 +349,7 @@ TASKS = (
         divergence_stub,
         (
             "For each value compare q with p by the logarithm of their ratio. Then average, giving each value the weight that q gives it.",
-            "KL(q, p) = sum over k of q_k (log q_k - log p_k), where a value with q_k = 0 adds nothing.",
+            "KL(q || p) = sum over k of q_k (log q_k - log p_k), where a value with q_k = 0 adds nothing.",
             "Begin with `seen = q > 0`",
         ),
         DIVERGENCE_MISTAKES,

@@ -125,7 +125,7 @@ FORWARD_MISTAKES = {
     ),
     "reverse": Mistake(
         lambda theta, log_p: _searched(theta, log_p, 0.0),
-        "That is the normal with the smallest KL(q, p). In KL(p, q) the average is under p, so q must be where p is, everywhere.",
+        "That is the normal with the smallest KL(q || p). In KL(p || q) the average is under p, so q must be where p is, everywhere.",
     ),
 }
 
@@ -305,7 +305,7 @@ def divergence_verdict(answer: Any, seed: int = 0) -> Verdict:
     cases = [(grid, _two(rng, grid), float(rng.uniform(-1, 1)), float(rng.uniform(2.2, 3.0)), a) for a, grid in places]
     nudge = "Not that divergence. If p is N(0, 1), mu = 1 and sigma = 1, it is 0.5 for a = 0 and for a = 1, 0.4700 for a = 1/2 and "
     nudge += "0.8591 for a = 2."
-    right = "Right: one dial from KL(q, p) at 0 to KL(p, q) at 1 and beyond."
+    right = "Right: one dial from KL(q || p) at 0 to KL(p || q) at 1 and beyond."
     verdict = quiet(answer, cases, _averaged, DIVERGENCE_MISTAKES, right=right, nudge=nudge)
     spreads = ((2.0, 2.4), (0.0, 2.4), (1.0, 2.4), (0.5, 2.4), (0.0, 0.9), (1.0, 0.9), (0.0, 15.0))
     far = [(WIDE, _two(rng, WIDE), 0.3, sigma, a) for a, sigma in spreads]
@@ -402,7 +402,7 @@ TASKS = (
         6,
         forward_stub,
         (
-            "Write KL(p, q) with q's log density. It has mu and sigma in it only through averages of theta and of its square under p.",
+            "Write KL(p || q) with q's log density. It has mu and sigma in it only through averages of theta and of its square under p.",
             "mu = E_p theta and sigma^2 = E_p (theta - mu)^2, with E_p f = step * sum of p(theta_g) f(theta_g).",
             "Begin with `weight = np.exp(log_p) * (theta[1] - theta[0])`",
         ),
