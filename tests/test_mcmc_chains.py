@@ -130,11 +130,13 @@ def theirs():
         gamma = pm.Gamma("gamma", alpha=2, beta=2)
         pm.Normal("x", pm.Normal("centre", 0, sigma=2), 1 / pm.math.sqrt(gamma), observed=SAMPLE)
     before = jax.config.jax_enable_x64
-    with jax.numpy_rank_promotion("allow"):
-        compiled = nutpie.compile_pymc_model(program, backend="jax", gradient_backend="jax")
-        draws = nutpie.sample(compiled, draws=1000, tune=400, chains=4, cores=1, seed=1, progress_bar=False)["posterior"]
-    jax.config.update("jax_enable_x64", before)  # PyMC's road to JAX turns it on for everybody
-    return draws
+    jax.config.update("jax_enable_x64", True)  # for all threads; PyMC's road to JAX turns it on itself, but only when first imported
+    try:
+        with jax.numpy_rank_promotion("allow"):
+            compiled = nutpie.compile_pymc_model(program, backend="jax", gradient_backend="jax")
+            return nutpie.sample(compiled, draws=1000, tune=400, chains=4, cores=1, seed=1, progress_bar=False)["posterior"]
+    finally:
+        jax.config.update("jax_enable_x64", before)
 
 
 PAIRS = {  # model, data, step size and inverse masses, names in both
