@@ -84,9 +84,7 @@ def numbers(got: Any) -> tuple[np.ndarray, ...]:
     try:
         if any(np.asarray(part).dtype.kind in "US" for part in parts):  # NumPy would read the digits of a text
             raise ValueError
-        if any(np.iscomplexobj(part) and np.any(np.imag(part)) for part in parts):
-            raise Trouble("Your answer is complex. Where could a logarithm or a root of a negative number arise?")
-        return tuple(np.asarray(np.real(part) if np.iscomplexobj(part) else part, dtype=float) for part in parts)
+        return tuple(np.asarray(part, dtype=float) for part in parts)
     except (TypeError, ValueError):
         raise Trouble(f"Your function returned a {type(got).__name__} that cannot be read as numbers.") from None
 

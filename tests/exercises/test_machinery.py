@@ -62,8 +62,6 @@ def test_an_answer_that_raises_gets_its_exception_and_line():
         (lambda alpha, beta: None, "returned nothing"),
         (lambda alpha, beta: "a half", "cannot be read as numbers"),
         (lambda alpha, beta: "0.5", "cannot be read as numbers"),
-        (lambda alpha, beta: 0.5 + 0.1j, "is complex"),
-        (lambda alpha, beta: np.array(0.5 + 0.1j), "is complex"),
         (lambda alpha, beta: (0.5, 0.5), "a tuple of 2 values"),
         (lambda alpha, beta: np.array([0.5, 0.5]), "it has shape (2,)"),
         (lambda alpha, beta: np.nan, "not finite"),

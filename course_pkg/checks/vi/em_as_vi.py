@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp, softmax
 from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from course_pkg.checks._judge import Mistake, Task, Verdict
@@ -48,7 +49,7 @@ def _fitted(x: np.ndarray, w: np.ndarray, m: np.ndarray, v: np.ndarray, rounds: 
     start = {"weights_init": w, "means_init": m[:, None], "precisions_init": 1 / v, "init_params": "random", "random_state": 0}
     run = GaussianMixture(len(w), covariance_type="spherical", tol=0.0, reg_covar=0.0, max_iter=rounds, **start)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it says that it has not converged, which is not asked for
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a few rounds are asked for, not convergence
         run.fit(x[:, None])
     return run.weights_, run.means_[:, 0], run.covariances_, len(x) * run.score(x[:, None])
 
