@@ -112,8 +112,8 @@ def region_verdict(answer: Any, seed: int = 0) -> Verdict:
     rng = np.random.default_rng([seed, 41])
     edges = np.linspace(-6, 6, 15)
     cases = []
-    for gamma in (0.04, 0.07):
-        left = rng.uniform(0.12, 0.16)  # a small bump, most of which equal tails would cut away
+    for gamma, least, most in [(0.04, 0.12, 0.16), (0.07, 0.12, 0.16), (0.07, 0.07, 0.1)]:
+        left = rng.uniform(least, most)  # a small bump, which the last case gives up and equal tails would keep
         mass = left * np.diff(norm.cdf(edges, -4, 0.6)) + (1 - left) * np.diff(norm.cdf(edges, 2, 1.2))
         width = float(edges[1] - edges[0])
         cases.append((mass / mass.sum() / width, width, gamma))
