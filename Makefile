@@ -1,6 +1,6 @@
 # Two commands are enough: `make book` and `make test`. Both make the environment first.
 .DEFAULT_GOAL := help
-.PHONY: help env book serve lab generate test lint format clean distclean
+.PHONY: help env book serve lab generate test test-all lint format clean distclean
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -17,7 +17,7 @@ export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES ?= -1
 export JAX_PLATFORMS ?= cpu
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 env:
 	@tools/setup_env.sh
@@ -37,6 +37,9 @@ generate: env  ## write again what is generated from a source: errata page, stud
 
 test: env  ## everything: lint, book, every cell of every page, every test
 	@tools/test.sh
+
+test-all: env  ## the same at many seeds (before a release, and every week)
+	@tools/test.sh --thorough
 
 lint: env  ## ruff and mypy
 	@tools/test.sh lint

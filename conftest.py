@@ -22,6 +22,10 @@ settings.load_profile("course")
 _kept = contextlib.ExitStack()
 
 
+def pytest_addoption(parser):
+    parser.addoption("--thorough", action="store_true", help="every answer and every claim at many seeds (make test-all)")
+
+
 def pytest_configure(config):
     jax.config.update("jax_compilation_cache_dir", str(_kept.enter_context(compiled_functions())))
     jax.config.update("jax_numpy_rank_promotion", "raise")

@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
 # Lint, book, tests; the later ones run also when an earlier one failed, so that one run tells everything.
+#     tools/test.sh               the quick tier: each answer to an exercise at one seed
+#     tools/test.sh --thorough    at up to 25 other seeds, and with branches counted
+#     tools/test.sh lint          ruff and mypy alone
+# What else is given goes to pytest.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python=.venv/bin/python
@@ -26,10 +30,18 @@ if [ "${1-}" = lint ]; then
     exit
 fi
 
+branches=
+if [[ " $* " == *" --thorough "* ]]; then
+    export COVERAGE_CORE=ctrace  # half as slow again, and sees branches
+    branches=--cov-branch
+fi
+
 step lint lint
 step book "$python" tools/build_book.py
 # A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
-step tests "$python" -m pytest -n 2 --dist loadfile --cov --cov-report=term "$@"
+# The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
+step library "$python" -m pytest -n 2 --dist loadfile --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
+step course "$python" -m pytest -n 2 --dist loadfile tests/[a-z]*/ book solutions "$@"
 
 if [ ${#failed[@]} -gt 0 ]; then
     printf 'FAILED after %s s: %s\n' "$SECONDS" "${failed[*]}"

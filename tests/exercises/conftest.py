@@ -1,5 +1,6 @@
-"""What the tests of the exercises share: every notebook's functions, solved and not."""
+"""What the tests of the exercises share: every notebook's functions, solved and not, and the seeds at which they are tried."""
 
+import ast
 from typing import Any
 
 import pytest
@@ -7,19 +8,47 @@ import pytest
 import course_pkg.checks
 from tools import exercises
 
+QUICK = 1_000  # the quick tier's seeds begin here: none of them is the thorough tier's
+
+
+def _names(source: str, context: type) -> set[str]:
+    """What a cell's code reads (``ast.Load``) or makes (``ast.Store``)."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, context):
+            found.add(node.id)
+        elif context is ast.Store and isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif context is ast.Store and isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif context is ast.Store and isinstance(node, ast.Attribute) and node.attr == "defjvp" and isinstance(node.value, ast.Name):
+            found.add(node.value.id)  # a function is whole only with its rule
+    return found
+
+
+def answer_cells(notebook: Any) -> list[Any]:
+    """The cells that hold answers or hand them in, and those that make what these read; demonstrations are left out."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    kept: list[Any] = []
+    needed: set[str] = set()
+    while True:
+        more = [cell for cell in code if "nbgrader" in cell.metadata or needed & _names(cell.source, ast.Store)]
+        if len(more) == len(kept):
+            return kept
+        kept, needed = more, needed.union(*(_names(cell.source, ast.Load) for cell in more))
+
 
 def collect(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Run a notebook's code cells in order; return what it hands to ``check``, by task name."""
+    """Run a notebook's answer cells in order; return what it hands to ``check``, by task name."""
     handed: dict[str, Any] = {}
     monkeypatch.setattr(course_pkg.checks, "check", lambda name, answer: handed.update({name: answer}))
     monkeypatch.setattr(course_pkg.checks, "hint", lambda name, level: None)
     space: dict[str, Any] = {}
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            try:
-                exec(compile(cell.source, cell["id"], "exec"), space)
-            except NotImplementedError:
-                continue  # a cell that shows the answers off, in a notebook that has none yet
+    for cell in answer_cells(notebook):
+        try:
+            exec(compile(cell.source, cell["id"], "exec"), space)
+        except NotImplementedError:
+            continue  # a cell that uses an answer, in a notebook that has none yet
     return handed
 
 
@@ -33,3 +62,10 @@ def solved() -> dict[str, Any]:
 def unsolved() -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
         return {name: answer for task in exercises.names() for name, answer in collect(exercises.student(task), patch).items()}
+
+
+@pytest.fixture(scope="session")
+def seeds(request: pytest.FixtureRequest) -> Any:
+    """``seeds(25)``: that many in the thorough tier; otherwise one, or ``seeds(25, quick=2)`` two, which the thorough tier has not."""
+    thorough = request.config.getoption("--thorough")
+    return lambda many, quick=1: range(many) if thorough else range(QUICK, QUICK + quick)

@@ -1,9 +1,13 @@
-"""What the chapters' tests of near misses share: how an answer is tried, and how it is compared with a case worked out by hand."""
+"""One test a task for what the chapters' files list: answers that are nearly right, right ones in another form, small cases by hand."""
+
+import re
 
 import numpy as np
 import pytest
 
 from course_pkg.checks import TASKS, judge
+
+SENT = re.compile(r"Not th|\. With [^.]*\d")  # words that send an answer to its case by hand
 
 
 def meets(answer, cases):
@@ -19,35 +23,40 @@ def meets(answer, cases):
         return all(same(answer(*case), want) for case, want in cases)
 
 
-def rows(table):
-    """Rows (task, what it is, answer, words if any) as parameters of a test."""
-    return [pytest.param(name, *rest, id=f"{name}: {what}") for name, what, *rest in table]
+def trial(chapter, wrong, right, by_hand=None, *, sheets=(), random=(), many=5):
+    """A test for each task in the tables; it tries every answer and names each that is not judged as it should be.
 
+    Args:
+        chapter: such as ``"mcmc/"``.
+        wrong: rows (task, what it is, answer, words): refused, without a warning, in a message that holds the words.
+        right: rows (task, what it is, answer): accepted.
+        by_hand: small cases that the verdicts describe, (arguments, result), for each task but the ``random`` ones. The solution
+            meets them, and no wrong answer does that a verdict sends there.
+        sheets: every task of these is to be in each table; their names begin with one of these.
+        random: tasks without a case by hand.
+        many: seeds at which each answer is tried in the thorough tier.
+    """
+    tried = sorted({row[0] for row in (*wrong, *right)})
+    if sheets:
+        names = {name.removeprefix(chapter) for name in TASKS if name.startswith(tuple(chapter + sheet for sheet in sheets))}
+        assert {row[0] for row in wrong} == {row[0] for row in right} == {*by_hand, *random} == names
 
-def refused(name, answer, words, seed):
-    """The answer does not pass, runs without a warning (they are errors here), and is told so in these words."""
-    verdict = judge(name, answer, seed)
-    assert not verdict.passed
-    assert not verdict.message.startswith("Your function raised"), verdict.message
-    assert words in verdict.message, verdict.message
+    @pytest.mark.parametrize("name", tried)
+    def test(name, solved, seeds):
+        cases = (by_hand or {}).get(name, [])
+        faults = [] if meets(solved[chapter + name], cases) else ["the solution does not meet the case by hand"]
+        for _, what, answer, words in (row for row in wrong if row[0] == name):
+            for seed in seeds(many):
+                passed, message = judge(chapter + name, answer, seed)
+                if passed or words not in message or message.startswith("Your function raised"):
+                    faults.append(f"{what}, seed {seed}, expected {words!r}: {message}")
+            if cases and SENT.search(message) and meets(answer, cases):
+                faults.append(f"{what} is sent to a case that it meets: {message}")
+        for _, what, answer in (row for row in right if row[0] == name):
+            for seed in seeds(many):
+                passed, message = judge(chapter + name, answer, seed)
+                if not passed:
+                    faults.append(f"{what}, seed {seed}, is right: {message}")
+        assert not faults, "\n".join(faults)
 
-
-def accepted(name, answer, seed):
-    verdict = judge(name, answer, seed)
-    assert verdict.passed, verdict.message
-
-
-def sent_where_it_fails(name, answer, cases):
-    """An answer that is sent to the case worked out by hand does not give what is said there."""
-    message = judge(name, answer).message
-    if ". With " in message or "Not th" in message:
-        assert not meets(answer, cases), message
-
-
-def right_at_many_seeds(name, solution, seeds=range(25)):
-    """The solution passes, and every mistake is called by its name."""
-    for seed in seeds:
-        assert judge(name, solution, seed).passed, seed
-        for mistake in TASKS[name].mistakes.values():
-            verdict = judge(name, mistake.answer, seed)
-            assert (verdict.passed, verdict.message) == (False, mistake.words), seed
+    return test

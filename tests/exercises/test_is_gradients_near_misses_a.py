@@ -5,18 +5,15 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy import integrate, optimize, special
 from scipy.stats import norm
 
 from course_pkg import families
-from course_pkg.checks import TASKS
 from course_pkg.is_gradients import effective_size, expected_ess, importance_weights
 from tests.exercises import near_misses
 
 CHAPTER = "is_gradients/"
 SHEETS = ("the-weight", "decay", "bias-per-factor", "cached-step")
-NAMES = [name.removeprefix(CHAPTER) for name in TASKS if name.startswith(tuple(f"{CHAPTER}{sheet}/" for sheet in SHEETS))]
 
 
 def _a(*numbers):
@@ -719,32 +716,4 @@ LEGITIMATE = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer", "words"), near_misses.rows(NEAR_MISSES))
-def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
-    near_misses.refused(CHAPTER + name, answer, words, seed)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(LEGITIMATE))
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    near_misses.accepted(CHAPTER + name, answer, seed)
-
-
-def test_every_task_is_tried_in_both_ways_and_has_a_case_by_hand():
-    assert {row[0] for row in NEAR_MISSES} == {row[0] for row in LEGITIMATE} == set(BY_HAND) == set(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_said_of_the_case_by_hand_is_true(name, solved):
-    assert near_misses.meets(solved[CHAPTER + name], BY_HAND[name])
-
-
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(row[:3] for row in NEAR_MISSES))
-def test_who_is_sent_to_the_case_by_hand_fails_there(name, answer):
-    near_misses.sent_where_it_fails(CHAPTER + name, answer, BY_HAND[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_is_right_at_many_seeds(name, solved):
-    near_misses.right_at_many_seeds(CHAPTER + name, solved[CHAPTER + name])
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, sheets=SHEETS)

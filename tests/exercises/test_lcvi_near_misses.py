@@ -10,8 +10,9 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 from scipy.stats import halfcauchy, norm
 
-from course_pkg.checks import TASKS, judge
+from course_pkg.checks import judge
 from course_pkg.checks._judge import agree, numbers
+from tests.exercises import near_misses
 
 E = np.e
 
@@ -69,14 +70,6 @@ EXAMPLES = [
     ("was-it-calibration/credit", (_a(6.0, 4), _a(5.0, 3), _a(3.0, 3)), (0.4, 0.2, 0.25)),
     ("your-own/loss", (_a(3.1, 3.7, 2.5), _a(3.0, 3, 3)), _a(0, 1.5, 0.5)),
 ]
-
-
-def _near(got, want):
-    """Equal to within the last digit that is printed."""
-    one, other = numbers(got), numbers(want)
-    return len(one) == len(other) and all(
-        a.shape == b.shape and np.allclose(a, b, rtol=0, atol=6e-4) for a, b in zip(one, other, strict=True)
-    )
 
 
 def _u(y, h, M):
@@ -506,44 +499,8 @@ def _risks(p_mean, p_sd, q_mean, q_sd, level):
     return tuple(np.mean(np.maximum(level * (m + s * z - h), (level - 1) * (m + s * z - h))) for m, s in ((p_mean, p_sd), (q_mean, q_sd)))
 
 
-@pytest.mark.parametrize(("name", "args", "want"), [pytest.param(*row, id=f"{row[0]}-{place}") for place, row in enumerate(EXAMPLES)])
-def test_the_small_case_that_a_verdict_describes_is_right(name, args, want, solved):
-    assert _near(solved[f"lcvi/{name}"](*args), want)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in NEAR_MISSES])
-def test_what_is_nearly_right_does_not_pass_and_is_not_sent_to_a_case_that_it_satisfies(name, answer, seed):
-    verdict = judge(f"lcvi/{name}", answer, seed)
-    assert not verdict.passed
-    if any(verdict.message == mistake.words for mistake in TASKS[f"lcvi/{name}"].mistakes.values()) or verdict.message.startswith(
-        "Expected"
-    ):
-        return
-    with np.errstate(all="ignore"):
-        assert not all(_near(answer(*args), want) for task, args, want in EXAMPLES if task == name), verdict.message
-
-
-@pytest.mark.parametrize(
-    ("name", "mistake"), [(name, m) for name, task in TASKS.items() if name.startswith("lcvi/") for m in task.mistakes]
-)
-def test_no_two_mistakes_and_no_right_answer_are_told_the_same(name, mistake, solved):
-    words = TASKS[name].mistakes[mistake].words
-    assert judge(name, solved[name]).message != words
-    assert words == judge(name, TASKS[name].mistakes[mistake].answer, 24).message
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer", "words"), [pytest.param(n, a, w, id=f"{n}: {what}") for n, what, a, w in NAMED])
-def test_a_mistake_in_another_form_keeps_its_name(name, answer, words, seed):
-    assert words in judge(f"lcvi/{name}", answer, seed).message
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in LEGITIMATE])
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    verdict = judge(f"lcvi/{name}", answer, seed)
-    assert verdict.passed, verdict.message
+CASES = {task: [(args, want) for name, args, want in EXAMPLES if name == task] for task, _, _ in EXAMPLES}
+test_answers = near_misses.trial("lcvi/", [(*row, "") for row in NEAR_MISSES] + NAMED, LEGITIMATE, CASES, many=3)
 
 
 def test_a_program_may_be_written_in_other_ways():

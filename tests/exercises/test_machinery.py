@@ -11,6 +11,7 @@ from course_pkg.checks import TASKS, NotYet, Trouble, check, hint, judge, tasks
 from course_pkg.checks._judge import Mistake, bound, key_words, read
 from course_pkg.checks._judge import judge as judge_numbers
 from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
+from tests.exercises import near_misses
 from tools import exercises
 
 NAME = "decisions/classification/threshold"
@@ -226,6 +227,27 @@ def test_the_list_of_towns_agrees_with_simulated_towns(seed):
     truth = pooled_testing._every_town(np.array([theta]), positive, people, pools)[0]
     error = np.sqrt(truth * (1 - truth) / runs)
     assert abs((ill == positive).mean() - truth) / error < 4.4  # four seeds together: one false alarm in 20,000
+
+
+def test_a_table_of_answers_names_each_that_is_not_judged_as_it_should_be(solved):
+    def faults(wrong, right, case):
+        test = near_misses.trial("decisions/", wrong, right, {"ridge/penalty": [case]})
+        try:
+            test("ridge/penalty", solved, range)
+        except AssertionError as error:
+            return str(error).splitlines()
+        return []
+
+    name, penalty, alike, holds = "ridge/penalty", solved["decisions/ridge/penalty"], lambda sigma, sigma0: 1.0, ((2.0, 1.0), 4.0)
+    good = (name, "good", penalty)
+    assert faults([(name, "one", alike, "another number")], [good], holds) == []
+    assert len(faults([(name, "one", alike, "another number")], [good], ((2.0, 1.0), 5.0))) == 1  # no case by hand
+    assert len(faults([(name, "one", alike, "no such words")], [good], holds)) == 5  # seeds
+    assert len(faults([(*good, "")], [good], holds)) == 5
+    assert len(faults([], [good, (name, "one", alike)], holds)) == 5
+    sent = faults([(name, "one", alike, "")], [good], ((1.0, 1.0), 1.0))
+    assert len(sent) == 1
+    assert sent[0].startswith("one is sent to a case that it meets")
 
 
 @pytest.fixture

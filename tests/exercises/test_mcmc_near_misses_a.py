@@ -9,7 +9,6 @@ import pytest
 from scipy import integrate, special
 from scipy.stats import norm
 
-from course_pkg.checks import TASKS
 from course_pkg.checks.mcmc import find_the_key, self_normalised
 from course_pkg.decisions import normalised_weights
 from course_pkg.mcmc import langevin, metropolis_hastings, random_walk
@@ -17,8 +16,8 @@ from course_pkg.mcmc import self_normalised as ratio
 from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"
+KEYS = ("find-the-key/first", "find-the-key/second", "find-the-key/third")
 SHEETS = ("self-normalised", "dimensions-price", "metropolis", "find-the-key")
-NAMES = [name.removeprefix(CHAPTER) for name in TASKS if name.startswith(tuple(f"{CHAPTER}{sheet}/" for sheet in SHEETS))]
 
 
 def _a(*numbers):
@@ -979,27 +978,7 @@ def _sum_v_by_jax(v):
     return jnp.where((v > 0.5).all(), (jnp.log(v) - jnp.log(2 * v - 1) / 2).sum() - jnp.log(2 - 1 / v[0]), jnp.inf)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer", "words"), near_misses.rows(NEAR_MISSES))
-def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
-    near_misses.refused(CHAPTER + name, answer, words, seed)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(LEGITIMATE))
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    near_misses.accepted(CHAPTER + name, answer, seed)
-
-
-def test_every_task_is_tried_in_both_ways():
-    assert {row[0] for row in NEAR_MISSES} == {row[0] for row in LEGITIMATE} == set(NAMES)
-    # what is random has no case by hand; the next test but one sees to what is said there
-    assert set(BY_HAND) == {name for name in NAMES if not name.startswith("find-the-key")}
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_what_is_said_of_the_case_by_hand_is_true(name, solved):
-    assert near_misses.meets(solved[CHAPTER + name], BY_HAND[name])
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, random=KEYS, many=3, sheets=SHEETS)
 
 
 def test_what_is_said_of_exact_draws_is_true():
@@ -1036,14 +1015,3 @@ def test_replicated_2000_times_the_estimate_has_the_variance_of_the_limit(s, sol
         x = s * np.random.default_rng(seed).normal(size=500)
         runs.append(estimate(f(x), -(x**2) / 2 - norm.logpdf(x, 0, s)))
     assert abs(500 * np.mean(np.square(np.array(runs) - 2)) / self_normalised._by_hermite(f, s) - 1) < 0.15
-
-
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(row[:3] for row in NEAR_MISSES if row[0] in BY_HAND))
-def test_who_is_sent_to_the_case_by_hand_fails_there(name, answer):
-    near_misses.sent_where_it_fails(CHAPTER + name, answer, BY_HAND[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_is_right_at_many_seeds(name, solved):
-    seeds = range(8 if name.startswith("find-the-key") else 25)  # those take a minute for 25, and were right at them
-    near_misses.right_at_many_seeds(CHAPTER + name, solved[CHAPTER + name], seeds)

@@ -5,7 +5,6 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy import special
 from scipy.stats import dirichlet, norm
 
@@ -15,7 +14,6 @@ from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"
 SHEETS = ("two-scans", "gibbs-normal", "gibbs-topics", "leapfrog")
-NAMES = [name.removeprefix(CHAPTER) for name in TASKS if name.startswith(tuple(f"{CHAPTER}{sheet}/" for sheet in SHEETS))]
 RANDOM = "gibbs-normal/sweep"  # judged by its distribution: there is no case by hand
 
 
@@ -982,41 +980,12 @@ LEGITIMATE = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer", "words"), near_misses.rows(NEAR_MISSES))
-def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
-    near_misses.refused(CHAPTER + name, answer, words, seed)
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, random=[RANDOM], sheets=SHEETS)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_counts_without_minlength_do_not_pass(seed):
+def test_counts_without_minlength_do_not_pass(seeds):
     """They break off, or spread one count over all topics."""
-    assert not judge(CHAPTER + "gibbs-topics/blocks", _blocks_without_minlength, seed).passed
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(LEGITIMATE))
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    near_misses.accepted(CHAPTER + name, answer, seed)
-
-
-def test_every_task_is_tried_in_both_ways_and_has_a_case_by_hand():
-    assert {row[0] for row in NEAR_MISSES} == {row[0] for row in LEGITIMATE} == {*BY_HAND, RANDOM} == set(NAMES)
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_what_is_said_of_the_case_by_hand_is_true(name, solved):
-    assert near_misses.meets(solved[CHAPTER + name], BY_HAND[name])
-
-
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(row[:3] for row in NEAR_MISSES if row[0] != RANDOM))
-def test_who_is_sent_to_the_case_by_hand_fails_there(name, answer):
-    near_misses.sent_where_it_fails(CHAPTER + name, answer, BY_HAND[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_is_right_at_many_seeds(name, solved):
-    near_misses.right_at_many_seeds(CHAPTER + name, solved[CHAPTER + name])
+    assert not any(judge(CHAPTER + "gibbs-topics/blocks", _blocks_without_minlength, seed).passed for seed in seeds(5))
 
 
 def test_the_step_that_passes_keeps_the_target_and_the_one_that_stays_does_not(solved):

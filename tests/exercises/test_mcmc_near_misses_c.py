@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 from scipy import signal, stats
 
-from course_pkg.checks import TASKS, judge
+from course_pkg.checks import judge
 from course_pkg.checks.mcmc import five_chains
 from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"
 SHEETS = ("rhat-and-ess", "five-chains")
-NAMES = [name.removeprefix(CHAPTER) for name in TASKS if name.startswith(tuple(f"{CHAPTER}{sheet}/" for sheet in SHEETS))]
 DIAGNOSES = "five-chains/diagnoses"
 
 
@@ -409,37 +408,7 @@ LEGITIMATE = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer", "words"), near_misses.rows(NEAR_MISSES))
-def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
-    near_misses.refused(CHAPTER + name, answer, words, seed)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(LEGITIMATE))
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    near_misses.accepted(CHAPTER + name, answer, seed)
-
-
-def test_every_task_is_tried_in_both_ways_and_has_a_case_by_hand():
-    assert {row[0] for row in NEAR_MISSES} == {row[0] for row in LEGITIMATE} == {*BY_HAND, DIAGNOSES} == set(NAMES)
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_what_is_said_of_the_case_by_hand_is_true(name):
-    answer = next(answer for task, _, answer in LEGITIMATE if task == name)
-    assert near_misses.meets(answer, BY_HAND[name])
-
-
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(row[:3] for row in NEAR_MISSES if row[0] in BY_HAND))
-def test_who_is_sent_to_the_case_by_hand_fails_there(name, answer):
-    near_misses.sent_where_it_fails(CHAPTER + name, answer, BY_HAND[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_is_right_at_many_seeds(name):
-    right = next(answer for task, _, answer in LEGITIMATE if task == name)
-    near_misses.right_at_many_seeds(CHAPTER + name, right)
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, random=[DIAGNOSES], sheets=SHEETS)
 
 
 @pytest.mark.parametrize("memory", [0.9, 0.5, -0.4])

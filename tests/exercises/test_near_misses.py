@@ -8,6 +8,7 @@ from scipy.special import expit
 from scipy.stats import gamma, norm
 
 from course_pkg.checks import judge
+from tests.exercises import near_misses
 
 A_DECISION = "decisions/"
 Z = norm.ppf(0.95)
@@ -211,19 +212,7 @@ LEGITIMATE = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer", "words"), [pytest.param(n, a, w, id=f"{n}: {what}") for n, what, a, w in NEAR_MISSES])
-def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
-    verdict = judge(A_DECISION + name, answer, seed)
-    assert not verdict.passed
-    assert words in verdict.message
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in LEGITIMATE])
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    verdict = judge(A_DECISION + name, answer, seed)
-    assert verdict.passed, verdict.message
+test_decisions = near_misses.trial(A_DECISION, NEAR_MISSES, LEGITIMATE, many=3)
 
 
 A_GRADIENT = "gradients/"
@@ -323,25 +312,15 @@ GRADIENT_LEGITIMATE = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer", "words"), [pytest.param(n, a, w, id=f"{n}: {what}") for n, what, a, w in GRADIENT_NEAR_MISSES])
-def test_a_gradient_that_is_nearly_right_does_not_pass(name, answer, words, seed):
-    verdict = judge(A_GRADIENT + name, answer, seed)
-    assert not verdict.passed
-    assert words in verdict.message
+test_gradients = near_misses.trial(A_GRADIENT, GRADIENT_NEAR_MISSES, GRADIENT_LEGITIMATE, many=3)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(("name", "answer"), [pytest.param(n, a, id=f"{n}: {what}") for n, what, a in GRADIENT_LEGITIMATE])
-def test_a_gradient_that_is_right_in_another_way_passes(name, answer, seed):
-    verdict = judge(A_GRADIENT + name, answer, seed)
-    assert verdict.passed, verdict.message
-
-
-@pytest.mark.parametrize(("name", "form"), [(name, form) for name in PARTED for form in FORMS if (name, form) not in RAGGED])
-def test_several_values_may_come_in_any_container_of_the_right_length(name, form, solved):
-    verdict = judge(A_DECISION + name, lambda *args: FORMS[form](solved[A_DECISION + name](*args)))
-    assert verdict.passed, verdict.message
+@pytest.mark.parametrize("name", PARTED)
+def test_several_values_may_come_in_any_container_of_the_right_length(name, solved):
+    for form, made in FORMS.items():
+        if (name, form) not in RAGGED:
+            verdict = judge(A_DECISION + name, lambda *args, made=made: made(solved[A_DECISION + name](*args)))
+            assert verdict.passed, (form, verdict.message)
 
 
 def test_a_wrong_first_part_is_mentioned_where_the_second_is_built_on_it():

@@ -5,16 +5,13 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy import linalg, special, stats
 
 from course_pkg import models, vi
-from course_pkg.checks import TASKS
 from tests.exercises import near_misses
 
 CHAPTER = "vi/"
 SHEETS = ("elbo-lemma", "simple-model", "bound-that-rises", "mean-field-regression")
-NAMES = [name.removeprefix(CHAPTER) for name in TASKS if name.startswith(tuple(f"{CHAPTER}{sheet}/" for sheet in SHEETS))]
 LOG_2PI = np.log(2 * np.pi)
 
 
@@ -799,35 +796,7 @@ LEGITIMATE = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer", "words"), near_misses.rows(NEAR_MISSES))
-def test_what_is_nearly_right_does_not_pass(name, answer, words, seed):
-    near_misses.refused(CHAPTER + name, answer, words, seed)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(LEGITIMATE))
-def test_what_is_right_in_another_way_passes(name, answer, seed):
-    near_misses.accepted(CHAPTER + name, answer, seed)
-
-
-def test_every_task_is_tried_in_both_ways_and_has_a_case_by_hand():
-    assert {row[0] for row in NEAR_MISSES} == {row[0] for row in LEGITIMATE} == set(BY_HAND) == set(NAMES)
-
-
-@pytest.mark.parametrize("name", BY_HAND)
-def test_what_is_said_of_the_case_by_hand_is_true(name, solved):
-    assert near_misses.meets(solved[CHAPTER + name], BY_HAND[name])
-
-
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(row[:3] for row in NEAR_MISSES))
-def test_who_is_sent_to_the_case_by_hand_fails_there(name, answer):
-    near_misses.sent_where_it_fails(CHAPTER + name, answer, BY_HAND[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_verdict_is_right_at_many_seeds(name, solved):
-    near_misses.right_at_many_seeds(CHAPTER + name, solved[CHAPTER + name])
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, sheets=SHEETS)
 
 
 def test_the_rounds_are_those_of_the_package(solved):

@@ -1,19 +1,15 @@
 """EM, one bump for two, Laplace: what is nearly right must not pass, what is right in another way must."""
 
-import warnings
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from course_pkg.checks import TASKS
 from tests.exercises import near_misses
 
 CHAPTER = "vi/"
 SHEETS = ("em-as-vi", "two-bumps", "laplace")
-NAMES = [name.removeprefix(CHAPTER) for name in TASKS if name.startswith(tuple(f"{CHAPTER}{sheet}/" for sheet in SHEETS))]
 LOG_2PI = np.log(2 * np.pi)
 
 
@@ -213,20 +209,6 @@ def _dear(*case):
     return w, m, v, np.log(np.sum(w * stats.norm.pdf(case[0][:, None], m, np.sqrt(v)), axis=1)).sum()
 
 
-SOLUTIONS = {
-    "em-as-vi/responsibilities": _r,
-    "em-as-vi/m-step": _m,
-    "em-as-vi/bound": _l,
-    "em-as-vi/em": _e,
-    "two-bumps/forward": _fw,
-    "two-bumps/divergence": _d,
-    "two-bumps/closest": _down,
-    "two-bumps/risks": _risk,
-    "laplace/mode": _root,
-    "laplace/covariance": lambda H: -np.linalg.inv(H),
-    "laplace/evidence": _z,
-    "laplace/chance": lambda mode, sd, t: stats.norm.sf(special.logit(t), mode, sd),
-}
 RIGHT = [
     ("em-as-vi/responsibilities", "loops", _r_by_loops),
     ("em-as-vi/responsibilities", "JAX", _jax_r),
@@ -423,30 +405,5 @@ WRONG = [
 ]
 
 
-def test_every_case_by_hand_is_there():
-    assert set(BY_HAND) == set(NAMES) == set(SOLUTIONS)
-
-
-@pytest.mark.parametrize("name", SOLUTIONS)
-def test_the_cases_by_hand_are_what_is_said_of_them(name):
-    assert near_misses.meets(SOLUTIONS[name], BY_HAND[name])
-
-
-@pytest.mark.parametrize("name", SOLUTIONS)
-def test_right_is_right_and_every_mistake_has_its_name(name):
-    near_misses.right_at_many_seeds(CHAPTER + name, SOLUTIONS[name], range(6))
-
-
-@pytest.mark.parametrize(("name", "answer"), near_misses.rows(RIGHT))
-def test_another_road_passes(name, answer):
-    for seed in range(6):
-        near_misses.accepted(CHAPTER + name, answer, seed)
-
-
-@pytest.mark.parametrize(("name", "answer", "words"), near_misses.rows(WRONG))
-def test_nearly_right_does_not_pass(name, answer, words):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for seed in range(3):
-            near_misses.refused(CHAPTER + name, answer, words, seed)
-        near_misses.sent_where_it_fails(CHAPTER + name, answer, BY_HAND[name])
+# what is nearly right may overflow on its way
+test_answers = pytest.mark.filterwarnings("ignore")(near_misses.trial(CHAPTER, WRONG, RIGHT, BY_HAND, sheets=SHEETS))

@@ -162,13 +162,13 @@ def test_nothing_large_is_tracked():
 
 
 def targets():
-    return set(re.findall(r"^([a-z]+):(?!=)", (ROOT / "Makefile").read_text("utf8"), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):(?!=)", (ROOT / "Makefile").read_text("utf8"), re.MULTILINE))
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "book/intro.md"])
 def test_every_command_that_a_document_names_exists(document):
     text = (ROOT / document).read_text("utf8")
-    named = set(re.findall(r"(?:`|^\s*(?:\$ )?)make ([a-z]+)", text, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^\s*(?:\$ )?)make ([a-z-]+)", text, re.MULTILINE))
     assert named <= targets(), named - targets()
     scripts = set(re.findall(r"\b(?:tools|tests)/[\w/]+\.(?:py|sh)\b", text))
     assert not [name for name in scripts if not (ROOT / name).exists()]
