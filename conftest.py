@@ -23,7 +23,7 @@ _kept = contextlib.ExitStack()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--thorough", action="store_true", help="every answer and every claim at many seeds (make test-all)")
+    parser.addoption("--thorough", action="store_true", help="every answer to an exercise at many seeds (make test-all)")
 
 
 def pytest_configure(config):

@@ -3,7 +3,7 @@
 #     tools/test.sh               the quick tier: each answer to an exercise at one seed
 #     tools/test.sh --thorough    at up to 25 other seeds, and with branches counted
 #     tools/test.sh lint          ruff and mypy alone
-# What else is given goes to pytest.
+# Other options go to both calls of pytest; to run one file, call pytest itself.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 python=.venv/bin/python

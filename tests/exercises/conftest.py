@@ -8,7 +8,7 @@ import pytest
 import course_pkg.checks
 from tools import exercises
 
-QUICK = 1_000  # the quick tier's seeds begin here: none of them is the thorough tier's
+QUICK = 1_000  # the quick tier's seed: none of the thorough tier's
 
 
 def _names(source: str, context: type) -> set[str]:
@@ -26,9 +26,16 @@ def _names(source: str, context: type) -> set[str]:
     return found
 
 
+def code_cells(notebook: Any) -> list[Any]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def answer_cells(notebook: Any) -> list[Any]:
-    """The cells that hold answers or hand them in, and those that make what these read; demonstrations are left out."""
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    """The cells that hold answers or hand them in, and those that give a name to what these read; demonstrations are left out.
+
+    A cell that an answer needs for its effect alone, on an array or a setting, is not found.
+    """
+    code = code_cells(notebook)
     kept: list[Any] = []
     needed: set[str] = set()
     while True:
@@ -38,34 +45,36 @@ def answer_cells(notebook: Any) -> list[Any]:
         kept, needed = more, needed.union(*(_names(cell.source, ast.Load) for cell in more))
 
 
-def collect(notebook: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Run a notebook's answer cells in order; return what it hands to ``check``, by task name."""
+def collect(cells: list[Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Run a notebook's cells in order; return what it hands to ``check``, by task name."""
     handed: dict[str, Any] = {}
     monkeypatch.setattr(course_pkg.checks, "check", lambda name, answer: handed.update({name: answer}))
     monkeypatch.setattr(course_pkg.checks, "hint", lambda name, level: None)
     space: dict[str, Any] = {}
-    for cell in answer_cells(notebook):
+    for cell in cells:
         try:
             exec(compile(cell.source, cell["id"], "exec"), space)
         except NotImplementedError:
-            continue  # a cell that uses an answer, in a notebook that has none yet
+            continue  # a cell that shows the answers off, in a notebook that has none yet
     return handed
 
 
 @pytest.fixture(scope="session")
-def solved() -> dict[str, Any]:
+def solved(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The answers; with the demonstrations, for which the sheets are executed elsewhere, in the thorough tier."""
+    cells = code_cells if request.config.getoption("--thorough") else answer_cells
     with pytest.MonkeyPatch.context() as patch:
-        return {name: answer for task in exercises.names() for name, answer in collect(exercises.source(task), patch).items()}
+        return {name: answer for task in exercises.names() for name, answer in collect(cells(exercises.source(task)), patch).items()}
 
 
 @pytest.fixture(scope="session")
 def unsolved() -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
-        return {name: answer for task in exercises.names() for name, answer in collect(exercises.student(task), patch).items()}
+        return {name: answer for task in exercises.names() for name, answer in collect(code_cells(exercises.student(task)), patch).items()}
 
 
 @pytest.fixture(scope="session")
 def seeds(request: pytest.FixtureRequest) -> Any:
-    """``seeds(25)``: that many in the thorough tier; otherwise one, or ``seeds(25, quick=2)`` two, which the thorough tier has not."""
+    """``seeds(25)``: that many in the thorough tier; otherwise one, which is none of those."""
     thorough = request.config.getoption("--thorough")
-    return lambda many, quick=1: range(many) if thorough else range(QUICK, QUICK + quick)
+    return lambda many: range(many) if thorough else [QUICK]

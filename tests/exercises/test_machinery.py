@@ -241,13 +241,15 @@ def test_a_table_of_answers_names_each_that_is_not_judged_as_it_should_be(solved
     name, penalty, alike, holds = "ridge/penalty", solved["decisions/ridge/penalty"], lambda sigma, sigma0: 1.0, ((2.0, 1.0), 4.0)
     good = (name, "good", penalty)
     assert faults([(name, "one", alike, "another number")], [good], holds) == []
-    assert len(faults([(name, "one", alike, "another number")], [good], ((2.0, 1.0), 5.0))) == 1  # no case by hand
-    assert len(faults([(name, "one", alike, "no such words")], [good], holds)) == 5  # seeds
+    assert len(faults([(name, "one", alike, "another number")], [good], ((2.0, 1.0), 5.0))) == 1  # the solution does not meet the case
+    assert len(faults([(name, "one", alike, "no such words")], [good], holds)) == 5  # once for each of five seeds
     assert len(faults([(*good, "")], [good], holds)) == 5
     assert len(faults([], [good, (name, "one", alike)], holds)) == 5
+    assert len(faults([(name, "one", lambda sigma: sigma, "raised")], [good], holds)) == 5
+    with pytest.raises(AssertionError, match="no wrong answer is listed\nno case by hand is listed"):
+        near_misses.trial("decisions/", [], [good], {}, sheets=["ridge/penalty"])(name, solved, range)
     sent = faults([(name, "one", alike, "")], [good], ((1.0, 1.0), 1.0))
-    assert len(sent) == 1
-    assert sent[0].startswith("one is sent to a case that it meets")
+    assert sent[0].startswith("one, seed 0, is sent to a case that it meets")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 from scipy import integrate, optimize, special, stats
 
 from tests.exercises import near_misses
@@ -210,6 +209,14 @@ def _dear(*case):
 
 
 RIGHT = [
+    ("em-as-vi/responsibilities", "softmax", _r),
+    ("em-as-vi/m-step", "mean of squares", _m),
+    ("em-as-vi/bound", "entr", _l),
+    ("em-as-vi/em", "logsumexp", lambda *c: _e(*c)),
+    ("two-bumps/closest", "Nelder-Mead", lambda *c: _down(*c)),
+    ("two-bumps/risks", "a loop", lambda *c: _risk(*c)),
+    ("laplace/mode", "a root", lambda *c: _root(*c)),
+    ("laplace/evidence", "slogdet", lambda *c: _z(*c)),
     ("em-as-vi/responsibilities", "loops", _r_by_loops),
     ("em-as-vi/responsibilities", "JAX", _jax_r),
     ("em-as-vi/m-step", "np.average", lambda x, r: [_m(x, r)[0], *np.array([_avg(x, c) for c in r.T]).T]),
@@ -405,5 +412,4 @@ WRONG = [
 ]
 
 
-# what is nearly right may overflow on its way
-test_answers = pytest.mark.filterwarnings("ignore")(near_misses.trial(CHAPTER, WRONG, RIGHT, BY_HAND, sheets=SHEETS))
+test_answers = near_misses.trial(CHAPTER, WRONG, RIGHT, BY_HAND, sheets=SHEETS, quiet=True)

@@ -180,6 +180,13 @@ def test_the_readme_names_the_two_commands():
     assert "make test" in text
 
 
+def test_no_test_lies_where_make_test_does_not_look():
+    both = subprocess.run(["bash", "-c", "ls -d tests/test_*.py tests/[a-z]*/"], cwd=ROOT, capture_output=True, text=True, check=True)
+    looked = [ROOT / line for line in both.stdout.split()]
+    tests = [path for path in tracked() if path.suffix == ".py" and ROOT / "tests" in path.parents]
+    assert not [path for path in tests if not any(path == place or place in path.parents for place in looked)]
+
+
 @pytest.mark.parametrize("script", ["tools/setup_env.sh", "tools/test.sh", ".ci/run"])
 def test_scripts_can_be_run(script):
     assert os.access(ROOT / script, os.X_OK), f"chmod +x {script}"

@@ -113,7 +113,7 @@ def region_verdict(answer: Any, seed: int = 0) -> Verdict:
     edges = np.linspace(-6, 6, 15)
     cases = []
     for gamma, least, most in [(0.04, 0.12, 0.16), (0.07, 0.12, 0.16), (0.07, 0.07, 0.1)]:
-        left = rng.uniform(least, most)  # a small bump, which the last case gives up and equal tails would keep
+        left = rng.uniform(least, most)  # a small bump, which the last case gives up; equal tails cut it and fill the gap
         mass = left * np.diff(norm.cdf(edges, -4, 0.6)) + (1 - left) * np.diff(norm.cdf(edges, 2, 1.2))
         width = float(edges[1] - edges[0])
         cases.append((mass / mass.sum() / width, width, gamma))

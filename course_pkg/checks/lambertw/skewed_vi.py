@@ -241,7 +241,7 @@ def bound_verdict(answer: Any, seed: int = 0) -> Verdict:
     cases = []
     for sign in (1, -1):
         gamma = sign * float(rng.uniform(0.37, 0.45))
-        eps = np.concatenate([rng.uniform(-1.4, 1.4, 5), [-sign * 2.8]])  # gamma * eps < -1: the plain map has turned round
+        eps = np.concatenate([rng.uniform(-1.4, 1.4, 5), [-sign * 2.8]])  # at the last, gamma * eps < -1: the plain map has turned round
         numbers = float(rng.uniform(0.4, 1)), float(rng.uniform(1.3, 1.7)), gamma
         cases.append((jnp.asarray(eps), *numbers, _log_joint(4, float(rng.uniform(2, 4)))))
     verdict = judge_real(

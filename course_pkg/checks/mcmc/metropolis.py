@@ -360,7 +360,7 @@ def walk_verdict(answer: Any, seed: int = 0) -> Verdict:
     for places, up in [(5, 0.7), (7, 0.4)]:
         weight, first = rng.uniform(1, 6, places), 1 if up > 0.5 else -1
         start = places - 1 if first > 0 else 0
-        # next to the start a place that is much heavier, and one that is lighter: no mistake stays there for ever
+        # next to the start a place that is much heavier, and one that is lighter: each mistake leaves the start
         weight[[start, (start + first) % places, start - first]] = np.array([1, 5, 0.3]) * rng.uniform(1, 2)
         moves, coins = _undisputed(rng, weight, up, 80)
         moves[0] = first  # the walk begins across the ring's seam, to the heavier side, and is let through
