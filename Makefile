@@ -38,7 +38,7 @@ generate: env  ## write again what is generated from a source: errata page, stud
 test: env  ## everything: lint, book, every cell of every page, every test
 	@tools/test.sh
 
-test-all: env  ## the same at many seeds (before a release, and every week)
+test-all: env  ## the same, with the answers to exercises at many seeds (every week, and before a release)
 	@tools/test.sh --thorough
 
 lint: env  ## ruff and mypy
