@@ -18,7 +18,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard, families
 from course_pkg.families import Family
-from course_pkg.models import Model, log_joint
+from course_pkg.models import Model, Reading, log_joint
+from course_pkg.models.reading import DEFAULT, check_parts, map_rows, row_count
 
 
 class Estimate(NamedTuple):
@@ -35,6 +36,7 @@ class Estimator(NamedTuple):
     init: Callable  # key, lam, data -> state
     draw: Callable  # key, lam, data -> noise of one step; of lam it sees the shapes only
     estimate: Callable  # noise, lam, state, data -> (Estimate, state)
+    model: Model | None = None  # whose data they are: its `Reading` says what a minibatch may take in parts
 
 
 class Minibatch(NamedTuple):
@@ -80,7 +82,7 @@ def reparameterized(model: Model, family: Family, samples: int, *, entropy: str 
         log_q = family.base.log_prob(eps).sum() - family.log_det(lam, eps)
         return log_joint(model, theta, rows, scale) - log_q
 
-    return _pathwise(term, family, samples)
+    return _pathwise(model, term, family, samples)
 
 
 def path_derivative(model: Model, family: Family, samples: int) -> Estimator:
@@ -99,7 +101,7 @@ def path_derivative(model: Model, family: Family, samples: int) -> Estimator:
         theta = family.transform(lam, eps)
         return log_joint(model, theta, rows, scale) - families.log_prob(family, jax.lax.stop_gradient(lam), theta)
 
-    return _pathwise(term, family, samples)
+    return _pathwise(model, term, family, samples)
 
 
 def score(model: Model, family: Family, samples: int, *, baseline: str = "none") -> Estimator:
@@ -139,37 +141,52 @@ def score(model: Model, family: Family, samples: int, *, baseline: str = "none")
         per_sample = jax.tree.map(lambda s: _less_baseline(baseline, g, s), scores)
         return Estimate(g.mean(), mean_over_samples(per_sample), per_sample), state
 
-    return Estimator(no_state, _draw_base(family, samples), estimate)
+    return Estimator(no_state, _draw_base(family, samples), estimate, model)
 
 
 def minibatch(estimator: Estimator, size: int) -> Estimator:
     """The same estimator on ``size`` rows drawn afresh, with replacement, at each step; the likelihood is scaled, the prior is not.
 
+    Which arrays have an entry for each row is read from the estimator's model, and verified before the first step: halves of the data must
+    have log likelihoods that add up. Arrays that are no rows, such as a covariate of groups, are left whole.
+
     Raises:
-        ValueError: if ``size`` is below 1.
+        ValueError: if ``size`` is below 1; and before the first step if arrays of rows differ in length, an unknown has an entry for
+            each row, or the likelihood is no sum over rows.
 
     Source: notes, section 5.3.1, as mended by errata N12 and T22.
     """
     size = _guard.count("size", size)
+    reading = DEFAULT if estimator.model is None else estimator.model.reading
+
+    def init(key, lam, data):
+        if estimator.model is not None:
+            check_parts(estimator.model, data)
+        return estimator.init(key, lam, data)
 
     def draw(key, lam, data):
         rows_key, inner_key = jax.random.split(key)
-        index = jax.random.randint(rows_key, (size,), 0, _length(data))
+        index = jax.random.randint(rows_key, (size,), 0, row_count(data, reading))
         return index, estimator.draw(inner_key, lam, data)
 
     def estimate(noise, lam, state, data):
         index, inner = noise
-        return estimator.estimate(inner, lam, state, take(data, index))
+        return estimator.estimate(inner, lam, state, take(data, index, reading))
 
-    return Estimator(estimator.init, draw, estimate)
-
-
-def take(data, index) -> Minibatch:
-    """The rows ``index`` of every array in ``data``, with the scale that makes them stand for all rows."""
-    return Minibatch(jax.tree.map(lambda a: a[index], data), index, _length(data) / index.shape[0])
+    return Estimator(init, draw, estimate, estimator.model)
 
 
-def _pathwise(term, family, samples) -> Estimator:
+def take(data, index, reading: Reading = DEFAULT) -> Minibatch:
+    """The rows ``index`` of the arrays in ``data`` that have rows, with the scale that makes them stand for all.
+
+    Raises:
+        ValueError: if arrays of rows differ in length, or there is none.
+    """
+    scale = row_count(data, reading) / index.shape[0]
+    return Minibatch(map_rows(lambda a: a[index], data, reading), index, scale)
+
+
+def _pathwise(model, term, family, samples) -> Estimator:
     samples = _guard.count("samples", samples)
 
     def estimate(eps, lam, state, data):
@@ -177,7 +194,7 @@ def _pathwise(term, family, samples) -> Estimator:
         values, per_sample = jax.vmap(jax.value_and_grad(term), (None, 0, None, None))(lam, eps, rows, scale)
         return Estimate(values.mean(), mean_over_samples(per_sample), per_sample), state
 
-    return Estimator(no_state, _draw_base(family, samples), estimate)
+    return Estimator(no_state, _draw_base(family, samples), estimate, model)
 
 
 def _closed_entropy(family, entropy) -> bool:
@@ -217,10 +234,6 @@ def no_state(key, lam, data):  # noqa: ARG001
 def rows_and_scale(data):
     """The rows of a data set or of a `Minibatch`, and by how much their log likelihood is to be multiplied."""
     return (data.rows, data.scale) if isinstance(data, Minibatch) else (data, 1.0)
-
-
-def _length(data) -> int:
-    return jax.tree.leaves(data)[0].shape[0]
 
 
 def mean_over_samples(per_sample):

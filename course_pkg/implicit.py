@@ -218,7 +218,7 @@ def implicit(model: Model, family: Implicit, samples: int) -> Estimator:
         values, per_sample = jax.vmap(jax.value_and_grad(term), (None, 0, None, None))(lam, keys, rows, scale)
         return Estimate(values.mean(), mean_over_samples(per_sample), per_sample), state
 
-    return Estimator(no_state, draw, estimate)
+    return Estimator(no_state, draw, estimate, model)
 
 
 def _positive(dim: int) -> Positive:

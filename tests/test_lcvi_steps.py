@@ -50,20 +50,20 @@ def calibrated(term, **options):
 @pytest.mark.parametrize("even", [True, False])
 def test_every_road_has_the_same_gradient_in_expectation(even):
     pair = Pair(LAM, jnp.linspace(-5.0, 5.0, 8))
-    closed = outcomes.normal_outcome(MODEL.predict.moments, TILTED)
+    closed = outcomes.normal_outcome(MODEL.reading.moments, TILTED)
     drawn = outcomes.drawn_outcome(MODEL, TILTED, 4, even=even)
     agree(*(gradients_of(calibrated(term), pair, SCHOOLS, 3000) for term in (closed, drawn)))
 
 
 def test_part_of_the_draws_serves_the_utility_without_bias():
     pair = Pair(LAM, jnp.zeros(8))
-    term = outcomes.normal_outcome(MODEL.predict.moments, TILTED)
+    term = outcomes.normal_outcome(MODEL.reading.moments, TILTED)
     agree(*(gradients_of(calibrated(term, utility_samples=n), pair, SCHOOLS, 3000) for n in (1, 8)))
 
 
 def test_minibatches_scale_likelihood_and_utility_and_not_the_prior():
     pair = Pair(FAMILY.init(2), jnp.linspace(-1.0, 1.0, 60))
-    term = outcomes.normal_outcome(LINEAR.predict.moments, utilities.exponential(decisions.squared(), 2.0))
+    term = outcomes.normal_outcome(LINEAR.reading.moments, utilities.exponential(decisions.squared(), 2.0))
     whole = steps.calibrated(LINEAR, FAMILY, term, samples=4)
     agree(*(gradients_of(e, pair, ROWS, 4000) for e in (whole, gradients.minibatch(whole, 10))))
 
@@ -73,7 +73,7 @@ def test_even_draws_are_less_biased_than_more_independent_ones():
     u = utilities.exponential(decisions.tilted(0.2), 2.0)
     pair = Pair(LAM, LAM.mu[2:] - 6.0)
     h_slope = lambda term, repeats: gradients_of(calibrated(term), pair, SCHOOLS, repeats)[:, -8:]
-    exact = h_slope(outcomes.normal_outcome(MODEL.predict.moments, u), 4000)
+    exact = h_slope(outcomes.normal_outcome(MODEL.reading.moments, u), 4000)
     naive = h_slope(outcomes.drawn_outcome(MODEL, u, 8, even=False), 4000)
     even = h_slope(outcomes.drawn_outcome(MODEL, u, 8), 4000)
     bias = [np.abs(table.mean(0) - exact.mean(0)).mean() for table in (naive, even)]
@@ -98,8 +98,8 @@ def test_the_fast_factorisation_has_the_general_gradient(u, draws):
     lam = published.Soft(
         *(jnp.concatenate([a.ravel(), b.ravel()]) for a, b in ((start.lam[0], start.lam[2]), (start.lam[1], start.lam[3])))
     )
-    term = outcomes.normal_outcome(model.predict.moments, u)
-    general = steps.calibrated(model, published.softplus_normal(), term, samples=4, mask=lambda rows: rows.seen)
+    term = outcomes.normal_outcome(model.reading.moments, u)
+    general = steps.calibrated(model, published.softplus_normal(), term, samples=4)
     first = gradients_of(general, Pair(lam, start.h), table, 4000)
     fast = factors.factor_estimator(u, batch=2, samples=4, draws=draws)
     second = gradients_of(fast, start, table, 4000)
@@ -146,7 +146,7 @@ def test_what_is_bounded_by_what(unit):
 def test_joint_and_em_arrive_at_the_bayes_decisions():
     loss = decisions.squared()
     u = utilities.linearised(loss, 50.0)
-    term = outcomes.normal_outcome(LINEAR.predict.moments, u)
+    term = outcomes.normal_outcome(LINEAR.reading.moments, u)
     exact = models.regression_posterior(ROWS, 1.0, 3.0)
     rate = optax.adam(optax.cosine_decay_schedule(0.05, 3000))
     joint = steps.calibrated(LINEAR, FAMILY, term, samples=4)
@@ -241,7 +241,7 @@ def test_calibrate_survives_heavy_tails():
     rng = np.random.default_rng(0)
     x = rng.normal(size=40)
     model, rows = models.from_numpyro(program, x=x, y=np.exp(1 + 0.5 * x + 0.6 * rng.normal(size=40)))
-    options = {**QUICK, "steps_at_most": 1500, "rate": 0.03, "outcome": "y"}
+    options = {**QUICK, "steps_at_most": 1500, "rate": 0.03}
     result = pipeline.calibrate(KEY, model, rows, decisions.squared(), **options)
     assert result.q_risk < result.plain_q_risk
     assert (result.decisions > 0.5).all()  # of a log-normal: none shrinks to 0
@@ -259,7 +259,7 @@ def test_calibrate_takes_a_numpyro_model():
     model, rows = models.from_numpyro(program, x=ROWS.x, y=ROWS.y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pipeline.CalibrationWarning)  # whether it helps is not the question
-        result = pipeline.calibrate(KEY, model, rows, decisions.squared(), outcome="y", held_out=rows, **QUICK)
+        result = pipeline.calibrate(KEY, model, rows, decisions.squared(), held_out=rows, **QUICK)
     assert result.decisions.shape == (60,)
     assert result.held_out.value == pytest.approx(result.train.value, abs=0.01)  # the same rows, other draws
 
@@ -272,7 +272,7 @@ def test_calibrate_takes_a_pymc_model():
         theta = pm.Normal("theta", mu, tau, shape=8)
         pm.Normal("y", theta, np.asarray(SCHOOLS.sigma), observed=np.asarray(SCHOOLS.y))
     model, rows = models.from_pymc(program)
-    result = pipeline.calibrate(KEY, model, rows, decisions.tilted(0.2), outcome="y", **{**QUICK, "steps_at_most": 800})
+    result = pipeline.calibrate(KEY, model, rows, decisions.tilted(0.2), **{**QUICK, "steps_at_most": 800})
     assert result.q_risk < result.plain_q_risk
     assert result.train.improved < result.train.baseline  # as on the model written by hand
 

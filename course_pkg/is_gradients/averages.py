@@ -18,6 +18,7 @@ from course_pkg.gradients import Estimate, Estimator, mean_over_samples
 from course_pkg.is_gradients import reuse as re
 from course_pkg.is_gradients import weights as w_
 from course_pkg.models import Model
+from course_pkg.models.reading import check_parts, row_count
 
 
 class Table(NamedTuple):
@@ -150,7 +151,9 @@ def running_average(
     Source: thesis, section 3.1.4 (the stochastic running average).
     """
     rule = re.rule(model, family, samples, "reparameterized", weights or "none", normalise, clip)
-    return _table(rule, _guard.count("window", window), re.rows(size, blocks), None if weights is None else _share(rule, least_ess))
+    return _table(
+        rule, _guard.count("window", window), re.batches(size, blocks, model), None if weights is None else _share(rule, least_ess)
+    )
 
 
 def state_bytes(estimator: Estimator, lam, data) -> int:
@@ -171,28 +174,30 @@ def _share(rule, least_ess) -> float:
     return least_ess
 
 
-def _table(rule: re.Rule, slots: int, how: re.Rows | None, least_ess: float | None) -> Estimator:
+def _table(rule: re.Rule, slots: int, how: re.Batches | None, least_ess: float | None) -> Estimator:
     """A table of ``slots`` rows: old gradients as they were if ``least_ess`` is None, else caches that are reweighted."""
 
     def init(key, lam, data):  # noqa: ARG001
-        total = re.length(data)
         if how is not None:
-            re.check_blocks(how, data)
-        elif total % slots:
-            raise ValueError(f"batches is {slots} and data has {total} rows; give a number that divides {total}")
+            re.check_batches(how, data)
+        else:
+            check_parts(rule.model, data)
+            total = row_count(data, rule.model.reading)
+            if total % slots:
+                raise ValueError(f"batches is {slots} and data has {total} rows; give a number that divides {total}")
         row = lam if least_ess is None else re.empty(rule, lam)
         entry = jax.tree.map(lambda a: jnp.zeros((slots, *jnp.shape(a)), jnp.result_type(a)), row)
         dtype = jnp.result_type(*jax.tree.leaves(lam))
         return Table(entry, jnp.zeros(slots, dtype), jnp.zeros(slots, bool), jnp.array(0))
 
     def draw(key, lam, data):  # noqa: ARG001
-        return re.split(how or re.Rows(1, True), key)
+        return re.split(how or re.Batches(1, True, rule.model), key)
 
     def estimate(noise, lam, state, data):
         rows_key, draws_key = noise
         if how is None:
             slot = jax.random.randint(rows_key, (), 0, slots)
-            rows, scale = re.block(data, slot, re.length(data) // slots)
+            rows, scale = re.block(rule.model, data, slot, row_count(data, rule.model.reading) // slots)
         else:
             slot = state.steps % slots
             rows, scale = re.choose(how, rows_key, data)

@@ -91,7 +91,7 @@ def isgd(
     Source: thesis, section 3.1.3 and algorithm 4, with errata T20 to T28; ``couple`` and ``adaptive`` are this course's own.
     """
     rule = re.rule(model, family, samples, form, weights, normalise, clip)
-    how = re.rows(size, blocks)
+    how = re.batches(size, blocks, model)
 
     def source(rows_key, draws_key, lam, memory, data):
         rows, scale = re.choose(how, rows_key, data)
@@ -111,7 +111,7 @@ def _agreement(one, two):
     return sum(leaf.sum() for leaf in jax.tree.leaves(products)) / sum(leaf.size for leaf in jax.tree.leaves(products))
 
 
-def reusing(rule: re.Rule, how: re.Rows, source: re.Source, source_init, reuse, least_ess, couple, adaptive=False) -> Estimator:
+def reusing(rule: re.Rule, how: re.Batches, source: re.Source, source_init, reuse, least_ess, couple, adaptive=False) -> Estimator:
     """The estimator that asks ``source`` for model gradients now and then, and reweights what it remembers in between."""
     reuse, least_ess = _guard.number("reuse", reuse), _guard.number("least_ess", least_ess)
     if not 0 <= reuse <= 1 or (reuse == 1 and least_ess <= 0):
@@ -122,7 +122,7 @@ def reusing(rule: re.Rule, how: re.Rows, source: re.Source, source_init, reuse, 
         raise ValueError(f"least_ess is {least_ess:g} and there is one weight, whose effective share is always 1; give more samples")
 
     def init(key, lam, data):
-        re.check_blocks(how, data)
+        re.check_batches(how, data)
         return Memory(re.empty(rule, lam), jnp.array(0), jnp.array(1.0), source_init(key, lam, data), jnp.array(1.0))
 
     def draw(key, lam, data):  # noqa: ARG001

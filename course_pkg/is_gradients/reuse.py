@@ -15,6 +15,7 @@ from course_pkg import _guard, families, gradients
 from course_pkg.families import Family
 from course_pkg.is_gradients import weights as w_
 from course_pkg.models import Model, log_joint
+from course_pkg.models.reading import check_parts, map_rows, row_count
 
 FORMS = ("reparameterized", "score")
 WEIGHTS = ("per factor", "joint", "none")
@@ -135,50 +136,49 @@ def entropy_noise(rule: Rule, key, cache: Cache):
     return cache.eps if rule.family.affine or rule.form == "score" else rule.family.base.sample(key, cache.eps.shape)
 
 
-class Rows(NamedTuple):
+class Batches(NamedTuple):
     """How the rows of a step are chosen."""
 
     size: int | None  # None for all
     blocks: bool  # neighbours, from a fixed partition, instead of any rows
+    model: Model  # which says what the rows of its data are
 
 
-def rows(size, blocks) -> Rows:
+def batches(size, blocks, model) -> Batches:
     """The choice, checked."""
     if size is None and blocks:
         raise ValueError("blocks is True and size is None; give the number of rows in a block")
-    return Rows(None if size is None else _guard.count("size", size), blocks)
+    return Batches(None if size is None else _guard.count("size", size), blocks, model)
 
 
-def check_blocks(how: Rows, data) -> None:
-    """Raise if the partition does not come out even."""
-    total = length(data)
-    if how.blocks and how.size is not None and total % how.size:
+def check_batches(how: Batches, data) -> None:
+    """Raise if the data cannot be taken in parts, or the partition does not come out even."""
+    if how.size is None:
+        return
+    check_parts(how.model, data)
+    total = row_count(data, how.model.reading)
+    if how.blocks and total % how.size:
         raise ValueError(f"size is {how.size} and data has {total} rows; give a size that divides {total}")
 
 
-def choose(how: Rows, key, data):
+def choose(how: Batches, key, data):
     """Rows and scale of one step. ``key`` is used as `gradients.minibatch` uses it."""
     if how.size is None:
         return gradients.rows_and_scale(data)
-    total = length(data)
+    total = row_count(data, how.model.reading)
     if how.blocks:
-        return block(data, jax.random.randint(key, (), 0, total // how.size), how.size)
-    batch = gradients.take(data, jax.random.randint(key, (how.size,), 0, total))
+        return block(how.model, data, jax.random.randint(key, (), 0, total // how.size), how.size)
+    batch = gradients.take(data, jax.random.randint(key, (how.size,), 0, total), how.model.reading)
     return batch.rows, batch.scale
 
 
-def block(data, number, size: int):
-    """Rows ``number * size`` to ``(number + 1) * size`` of every array, and the scale that makes them stand for all."""
+def block(model: Model, data, number, size: int):
+    """Rows ``number * size`` to ``(number + 1) * size``, and the scale that makes them stand for all."""
     part = lambda a: jax.lax.dynamic_slice_in_dim(a, number * size, size)
-    return jax.tree.map(part, data), length(data) / size
+    return map_rows(part, data, model.reading), row_count(data, model.reading) / size
 
 
-def length(data) -> int:
-    """How many rows a data set has."""
-    return jax.tree.leaves(data)[0].shape[0]
-
-
-def split(how: Rows, key):
+def split(how: Batches, key):
     """Keys of the rows and of the draws, as `gradients.minibatch` splits them."""
     return (key, key) if how.size is None else jax.random.split(key)
 

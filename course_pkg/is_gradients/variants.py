@@ -12,6 +12,7 @@ from course_pkg.gradients import Estimator
 from course_pkg.is_gradients import reuse as re
 from course_pkg.is_gradients.isgd import reusing
 from course_pkg.models import Model, log_joint
+from course_pkg.models.reading import row_count
 
 
 class Anchor(NamedTuple):
@@ -76,7 +77,7 @@ def anchored(
     Source: thesis, section 3.1.2, with erratum T31; Johnson and Zhang (2013).
     """
     rule = re.rule(model, family, samples, "reparameterized", weights, normalise, clip)
-    how = re.rows(_guard.count("size", size), blocks)
+    how = re.batches(_guard.count("size", size), blocks, model)
     every = _guard.count("every", every)
 
     def at(theta, rows, scale):
@@ -91,7 +92,7 @@ def anchored(
 
         def anew():
             theta = family.transform(lam, jnp.zeros_like(anchor.theta))
-            value, slope = _everywhere(partial(at, theta), data, size)
+            value, slope = _everywhere(partial(at, theta), model, data, size)
             return Anchor(theta, slope, value, anchor.count + 1)
 
         anchor = jax.lax.cond(renew, anew, lambda: anchor)
@@ -104,10 +105,10 @@ def anchored(
     return reusing(rule, how, source, source_init, reuse, least_ess, couple)
 
 
-def _everywhere(at, data, size: int):
+def _everywhere(at, model, data, size: int):
     """``at(rows, scale)`` for all rows: block by block where they come out even, so that what it needs in between stays in the cache."""
-    total = re.length(data)
+    total = row_count(data, model.reading)
     if total % size:
         return at(data, 1.0)
-    parts = jax.lax.map(lambda number: at(*re.block(data, number, size)), jnp.arange(total // size))
+    parts = jax.lax.map(lambda number: at(*re.block(model, data, number, size)), jnp.arange(total // size))
     return jax.tree.map(lambda part: part.mean(axis=0), parts)  # each scaled to stand for all

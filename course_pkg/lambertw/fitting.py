@@ -20,6 +20,7 @@ from course_pkg.families import Base, normal
 from course_pkg.lambertw.density import log_density
 from course_pkg.lambertw.map import g_e, g_e_inverse
 from course_pkg.models import Model, priors
+from course_pkg.models.reading import Reading, whole
 
 WIDEST = 4.0  # the largest skew that the moments look for
 COLLAPSED = 1e-3  # a scale so far below the data's is no fit
@@ -170,7 +171,8 @@ def skewed_sample(base: Base | None = None, *, prior_sd: float = 10.0, gamma_max
         log_scale = priors.log_half_normal(jnp.exp(log_sigma), prior_sd) + log_sigma
         return priors.log_normal(mu, 0.0, jnp.log(prior_sd)) + log_scale + log_uniform
 
-    return Model(3, log_prior, Partial(_likelihood, base, constrain), Partial(_predict, base, constrain), constrain)
+    reading = Reading(covariates=whole, outcome=whole)
+    return Model(3, log_prior, Partial(_likelihood, base, constrain), Partial(_predict, base, constrain), constrain, reading)
 
 
 def _likelihood(base, constrain, theta, y):

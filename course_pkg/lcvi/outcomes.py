@@ -86,18 +86,20 @@ def from_outcomes(utility: Utility, y, h, estimator: str = "naive"):
     return terms.ESTIMATORS[estimator](utility(y, h))
 
 
-def normal_outcome(moments: Callable, utility: Utility) -> Term:
+def normal_outcome(moments: Callable | None, utility: Utility) -> Term:
     """The term of an outcome that is normal given ``theta``, its inner expectation in closed form: no draws, no bias.
 
     Args:
-        moments: ``(theta, covariates) -> (mean, sd)``; the models of this course with normal noise have it as ``model.predict.moments``.
+        moments: ``(theta, covariates) -> (mean, sd)``; a model whose outcome is normal states it as ``model.reading.moments``.
         utility: one for which `closed` knows the integral.
 
     Raises:
-        ValueError: if the utility has no closed form.
+        ValueError: if the utility has no closed form, or ``moments`` is None: the model does not say that its outcome is normal.
 
     Source: LCVI paper, equation 4.
     """
+    if moments is None:
+        raise ValueError("moments is None: the model does not say that its outcome is normal; use drawn_outcome")
     form = closed.utility_form(utility)
     if form is None:
         raise ValueError(f"utility is {utility.name}, which has no closed form for a normal outcome; use drawn_outcome")

@@ -1,7 +1,6 @@
 """Calibrate any model for a loss or a utility: the whole pipeline in one call."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -35,7 +34,7 @@ class Calibration(NamedTuple):
     plain_lam: Any  # the same for plain variational inference
     plain_decisions: Any
     plain_q_risk: float
-    train: Reduction | None  # on the outcomes that were fitted; None where they are not known
+    train: Reduction  # on the outcomes that were fitted
     held_out: Reduction | None  # on held-out data, if any was given: the one that counts
     utility: Utility  # that was calibrated for, with its M
     run: Fit  # of the calibrated bound; its lam is the pair (lam, h)
@@ -55,9 +54,6 @@ def calibrate(
     method: str = "auto",
     decide: str = "joint",
     warm: bool = True,
-    outcome: str | Callable | None = None,
-    covariates: Callable | None = None,
-    mask: Callable | None = None,
     held_out=None,
     samples: int = 11,
     utility_samples: int = 30,
@@ -79,7 +75,8 @@ def calibrate(
 
     Args:
         key: random key.
-        model: any `Model` whose ``predict`` is differentiable, from NumPyro and PyMC too.
+        model: any `Model` whose ``predict`` is differentiable, from NumPyro and PyMC too. What is a row, a covariate and the outcome is
+            read from ``model.reading``; `models.read_as` says otherwise.
         data: rows that the model's likelihood takes.
         loss_or_utility: a `Loss`, a function ``(y, h) -> cost``, or a `Utility`.
         family: mean-field normal where not given.
@@ -90,10 +87,6 @@ def calibrate(
             draws), ``"taylor"``, ``"jensen"``; ``"auto"`` takes the first of closed and even that can be had.
         decide: ``"joint"``, ``"em"`` or ``"amortised"`` (a network of the covariates, which must be a table).
         warm: whether the runs that are compared start from a plain fit, or both anew.
-        outcome: what was seen: a function of the rows, or the name of an entry if data is a dictionary; ``data.y`` or ``data.value``
-            where not given.
-        covariates: rows -> what ``predict`` wants; see `plain_covariates` for the default.
-        mask: rows -> which outcomes count; ``data.seen`` where there is such a thing.
         held_out: rows like those of the data, to measure the gain on.
         samples: draws of theta for the ELBO.
         utility_samples: for the utility term.
@@ -123,12 +116,13 @@ def calibrate(
     Source: thesis, section 4.1.7; LCVI paper, section 5.
     """
     family = families.mean_field_normal() if family is None else family
-    kind = _Kind(data, outcome, covariates, mask, whole=batch is None)
     _check_options(transform, method, decide)
     utility_samples, predictive_draws = _guard.count("utility_samples", utility_samples), _guard.count("predictive_draws", predictive_draws)
     M = None if M is None else _guard.positive("M", M)
     draws = _guard.count("draws", draws)
     require_differentiable(model)
+    seen = _seen(model, "data", data)
+    later = None if held_out is None else _seen(model, "held_out", held_out)
     keys = jax.random.split(key, 8)
     settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress}
 
@@ -137,32 +131,29 @@ def calibrate(
     climb = lambda k, begin: fit(k, plain, optax.adam(rate), begin, data, steps_at_most, **settings)
     start = climb(keys[7], family.init(model.dim)).lam if warm else family.init(model.dim)
     plain_run = climb(keys[0], start)
-    predict = lambda k, lam, rows: _predict(k, model, family, lam, kind.known(rows), predictive_draws)
+    predict = lambda k, lam, rows: _predict(k, model, family, lam, rows, predictive_draws)
     plain_y = predict(keys[1], plain_run.lam, data)
 
     loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
     plain_h = _decisions(loss, plain_y)
     costs = _finite_losses(loss, plain_y, plain_h)
-    utility = _utility(loss_or_utility, transform, M, q, costs[:, kind.weights(data)] if kind.weights(data) is not None else costs)
+    utility = _utility(loss_or_utility, transform, M, q, costs[:, seen.counts])
     _check_utility(utility, plain_y, plain_h)
 
     term = _term(model, utility, method, draws)
-    decider, h = _decider(decide, model, loss, keys[2], kind, data, plain_h, warm=warm)
-    estimator = steps.calibrated(
-        model, family, term, samples=samples, utility_samples=utility_samples, decide=decider, covariates=kind.known, mask=kind.mask
-    )
+    decider, h = _decider(decide, model, loss, keys[2], data, plain_h, warm=warm)
+    estimator = steps.calibrated(model, family, term, samples=samples, utility_samples=utility_samples, decide=decider)
     estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
     run = fit(keys[3], estimator, optax.adam(rate), Pair(start, h), data, steps_at_most, **settings)
 
     lam = run.lam.lam
     y = predict(keys[1], lam, data)  # the plain approximation's noise: what differs is the approximation
     decisions = _decisions(loss, y)
-    compare = lambda k, rows, before, after: _compare(k, loss, kind, rows, before, after)
-    train = compare(keys[4], data, plain_h, decisions)
+    train = _compare(keys[4], loss, seen, plain_h, decisions)
     apart = None
     if held_out is not None:
-        both = [_decisions(loss, predict(keys[5], parameters, held_out)) for parameters in (plain_run.lam, lam)]
-        apart = compare(keys[6], held_out, *both)
+        drawn = [predict(keys[5], parameters, held_out) for parameters in (plain_run.lam, lam)]
+        apart = _compare(keys[6], loss, later, *(_decisions(loss, y) for y in drawn))
         _warn(apart)
     q_risk = float(_finite_losses(loss, y, decisions).mean())
     return Calibration(lam, decisions, q_risk, plain_run.lam, plain_h, float(costs.mean()), train, apart, utility, run, plain_run)
@@ -179,37 +170,35 @@ def regret(utility: Utility) -> Loss:
     return Loss(f"regret of {utility.name}", lambda y, h: function(y, y) - function(y, h))
 
 
-class _Kind:
-    """How to read one kind of rows: what predict wants of them, what was seen, and what counts."""
+class _Seen(NamedTuple):
+    """Outcomes, and which of them count."""
 
-    def __init__(self, data, outcome, covariates, mask, *, whole):
-        if isinstance(data, dict) and isinstance(outcome, str) and outcome not in data:
-            raise ValueError(f"outcome is {outcome!r}, which data does not hold; give one of {sorted(data)}")
-        self.data, self.outcome, self.whole = data, outcome, whole
-        self.covariates = covariates
-        self.mask = mask if mask is not None else (lambda rows: rows.seen) if hasattr(data, "seen") else None
-
-    def known(self, rows):
-        if self.covariates is not None:
-            return self.covariates(rows)
-        if isinstance(self.data, dict):
-            # an adapted model knows its own rows; others it must be told
-            return None if rows is self.data or (self.whole and _same_shapes(rows, self.data)) else rows
-        return steps.plain_covariates(rows)
-
-    def seen(self, rows):
-        if callable(self.outcome):
-            return self.outcome(rows)
-        if isinstance(rows, dict):
-            return rows[self.outcome] if self.outcome is not None else next(iter(rows.values())) if len(rows) == 1 else None
-        return getattr(rows, "y", getattr(rows, "value", None))
-
-    def weights(self, rows):
-        return None if self.mask is None else np.asarray(self.mask(rows), dtype=bool)
+    y: Any
+    counts: np.ndarray  # of bool, in the shape of y
 
 
-def _same_shapes(a, b):
-    return set(a) == set(b) and all(jnp.shape(a[name]) == jnp.shape(b[name]) for name in a)
+def _seen(model, name, rows) -> _Seen:
+    """What was seen of these rows, once it is sure that ``predict`` draws as many."""
+    y = model.reading.outcome(rows)
+    if y is None:
+        raise ValueError(
+            f"{name} holds no outcome that the model knows of; say what was seen: models.read_as(model, outcome=lambda data: ...)"
+        )
+    theta = jax.ShapeDtypeStruct((model.dim,), jnp.result_type(float))
+    try:
+        drawn = jax.eval_shape(lambda t: model.predict(jax.random.key(0), t, model.reading.covariates(rows)), theta)
+    except TypeError as problem:  # JAX's word for shapes that do not go together
+        raise ValueError(f"{name} does not fit predict: {problem}") from problem
+    if not isinstance(drawn, jax.ShapeDtypeStruct):
+        raise ValueError("predict draws several outcomes; calibrate one decision at a time, with a model whose predict returns one array")
+    if not jnp.issubdtype(drawn.dtype, jnp.floating):
+        raise ValueError(
+            f"predict cannot be differentiated: it draws {drawn.dtype} numbers; sum over them with lcvi.classes and lcvi.calibrated"
+        )
+    if np.shape(y) != drawn.shape:
+        raise ValueError(f"{name} holds outcomes of shape {np.shape(y)} and predict draws {drawn.shape}; give one outcome for each draw")
+    mask = None if model.reading.mask is None else model.reading.mask(rows)
+    return _Seen(y, np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), np.shape(y)))
 
 
 def _check_options(transform, method, decide):
@@ -222,16 +211,11 @@ def _check_options(transform, method, decide):
             raise ValueError(f"{name} is {value!r}; give one of {', '.join(words)}")
 
 
-def _predict(key, model, family, lam, known, draws):
+def _predict(key, model, family, lam, rows, draws):
     theta_key, key = jax.random.split(key)
+    known = model.reading.covariates(rows)
     thetas = families.sample(theta_key, family, lam, draws)
     y = jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, draws), thetas, known)
-    if not isinstance(y, jax.Array):
-        raise ValueError("predict draws several outcomes; calibrate one decision at a time, with a model whose predict returns one array")
-    if not jnp.issubdtype(y.dtype, jnp.floating):
-        raise ValueError(
-            f"predict cannot be differentiated: it draws {y.dtype} numbers; sum over them with lcvi.classes and lcvi.calibrated"
-        )
     return _guard.numbers("the prediction", y)
 
 
@@ -271,7 +255,7 @@ def _check_utility(utility, y, h):
 
 
 def _term(model, utility, method, draws):
-    moments: Any = getattr(model.predict, "moments", None)
+    moments = model.reading.moments
     fits = moments is not None and closed.utility_form(utility) is not None
     if method == "closed" and not fits:
         raise ValueError('method is "closed", and the outcome is not known to be normal or the utility has no closed form; use "auto"')
@@ -281,26 +265,22 @@ def _term(model, utility, method, draws):
     return outcomes.drawn_outcome(model, utility, draws, estimator=estimator, even=method != "naive")
 
 
-def _decider(decide, model, loss, key, kind, data, plain_h, *, warm):
+def _decider(decide, model, loss, key, data, plain_h, *, warm):
     if decide == "joint":
         return steps.joint(), plain_h if warm else jnp.full(plain_h.shape, plain_h.mean())
     if decide == "em":
         return steps.em(steps.bayes_rule(model, loss, 4)), ()
-    x = kind.known(data)
+    x = model.reading.covariates(data)
     if not isinstance(x, jax.Array) or x.ndim != 2:
-        raise ValueError('decide is "amortised", and the covariates are no table (n, d); give covariates=, or use "joint"')
+        raise ValueError('decide is "amortised", and the covariates are no table (n, d); use "joint", or say which are (models.read_as)')
     scale = float(plain_h.std()) or 1.0
     network = networks.start_network(key, x, location=float(plain_h.mean()), scale=scale)
     return steps.amortised(networks.decide, lambda known: known), network
 
 
-def _compare(key, loss, kind, rows, before, after):
-    seen = kind.seen(rows)
-    if seen is None:
-        return None
-    weights = kind.weights(rows)
-    costs = [np.asarray(loss(seen, h)) for h in (before, after)]
-    return paired_reduction(key, *(c if weights is None else c[weights] for c in costs))
+def _compare(key, loss, seen, before, after):
+    costs = [np.asarray(loss(seen.y, h))[seen.counts] for h in (before, after)]
+    return paired_reduction(key, *costs)
 
 
 def _warn(apart):

@@ -116,7 +116,7 @@ def _schools_estimator(calibrate):
     if not calibrate:
         return gradients.reparameterized(model, family, 11, entropy="closed form")
     utility = utilities.linearised(decisions.tilted(0.2), SCHOOLS_M)
-    term = outcomes.normal_outcome(model.predict.moments, utility)  # type: ignore[attr-defined]
+    term = outcomes.normal_outcome(model.reading.moments, utility)
     return steps.calibrated(model, family, term, samples=11, utility_samples=123)
 
 

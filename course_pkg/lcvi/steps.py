@@ -36,22 +36,6 @@ class Decide(NamedTuple):
     start: Callable | None = None  # key, thetas, covariates of all rows -> state; None where nothing is remembered
 
 
-def plain_covariates(rows):
-    """What ``predict`` wants to know of the rows, for the course's own kinds of data; None for a model from NumPyro or PyMC.
-
-    Raises:
-        ValueError: if the kind of the data is not known.
-    """
-    if isinstance(rows, dict) or rows is None:
-        return None
-    for name in ("x", "sigma"):
-        if hasattr(rows, name) and not hasattr(rows, "group"):
-            return getattr(rows, name)
-    if hasattr(rows, "group") or hasattr(rows, "row"):
-        return rows
-    raise ValueError(f"data is a {type(rows).__name__}; give covariates=, a function from rows of the data to what predict wants")
-
-
 def joint() -> Decide:
     """Climb in the decisions as in everything else: ``pair.h`` holds one for each row of the data.
 
@@ -136,8 +120,6 @@ def calibrated(
     samples: int = 11,
     utility_samples: int | None = None,
     decide: Decide | None = None,
-    covariates: Callable = plain_covariates,
-    mask: Callable | None = None,
     weight: float = 1.0,
 ) -> Estimator:
     r"""Estimator of the gradient of the calibrated bound in ``Pair(lam, h)``, through both reparameterisations.
@@ -145,14 +127,12 @@ def calibrated(
     A minibatch scales the likelihood and the utility term alike, and the prior not at all.
 
     Args:
-        model: its log joint must be differentiable in ``theta``.
+        model: its log joint must be differentiable in ``theta``; its `Reading` says what ``predict`` wants of the data and what counts.
         family: any `Family`.
         term: the utility term, from `outcomes`.
         samples: draws of ``theta`` for the ELBO, at least 1.
         utility_samples: draws for the utility term, the same ones as far as they go; as many where not given.
         decide: `joint` where not given.
-        covariates: rows of the data -> what ``model.predict`` wants.
-        mask: rows of the data -> True or False in the shape of the decisions, for instance which cells are seen; all where not given.
         weight: of the utility term; 0 gives plain variational inference at the same cost.
 
     Raises:
@@ -164,7 +144,7 @@ def calibrated(
         >>> from course_pkg.fit import fit
         >>> from course_pkg.lcvi import normal_outcome, linearised
         >>> model, family, schools = models.eight_schools(), families.mean_field_normal(), data.eight_schools()
-        >>> term = normal_outcome(model.predict.moments, linearised(decisions.tilted(0.2), M=7.0))
+        >>> term = normal_outcome(model.reading.moments, linearised(decisions.tilted(0.2), M=7.0))
         >>> estimator = calibrated(model, family, term)
         >>> start = Pair(family.init(10), jnp.zeros(8))
         >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), start, schools, 1000, progress=False)
@@ -187,15 +167,16 @@ def calibrated(
     def bound(pair, noise, state, rows, scale, index):
         eps, outcome, key = noise
         thetas = jax.vmap(family.transform, (None, 0))(pair.lam, eps)
-        known = covariates(rows)
+        known = model.reading.covariates(rows)
         elbo = jax.vmap(lambda theta: log_joint(model, theta, rows, scale))(thetas[:samples]).mean()
         elbo += _entropy(family, pair.lam, eps[:samples])
         h, state = decide.find(pair, key, thetas[:inner], state, known, index)
         utility = term.value(outcome, thetas[:inner], h, known)
         if term.actions is not None:
             utility = utility.max(axis=-1)  # the best action, found by looking at all
+        mask = None if model.reading.mask is None else model.reading.mask(rows)
         if mask is not None:
-            utility = jnp.where(mask(rows), utility, 0.0)
+            utility = jnp.where(mask, utility, 0.0)
         return elbo + weight * scale * utility.sum(), state
 
     def estimate(noise, pair, state, data):
@@ -208,9 +189,9 @@ def calibrated(
         if decide.start is None:
             return ()
         thetas = families.sample(key, family, pair.lam, inner)
-        return decide.start(key, thetas, covariates(rows_and_scale(data)[0]))
+        return decide.start(key, thetas, model.reading.covariates(rows_and_scale(data)[0]))
 
-    return Estimator(init, draw, estimate)
+    return Estimator(init, draw, estimate, model)
 
 
 def _entropy(family, lam, eps):

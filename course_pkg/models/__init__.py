@@ -12,9 +12,10 @@ from course_pkg.models.classification import Trials, event_probability, logistic
 from course_pkg.models.factorization import Cells, TableRows, matrix_factorization
 from course_pkg.models.gaussian import normal_sample
 from course_pkg.models.groups import Grouped, hierarchical_regression
-from course_pkg.models.model import Model, Rows, log_joint, require_differentiable
+from course_pkg.models.model import Model, log_joint, read_as, require_differentiable
 from course_pkg.models.networks import neural_network
 from course_pkg.models.pools import Pools, check_pools, pooled_testing
+from course_pkg.models.reading import Reading, Rows
 from course_pkg.models.regression import (
     Gaussian,
     linear_regression,
@@ -32,6 +33,7 @@ __all__ = [
     "Grouped",
     "Model",
     "Pools",
+    "Reading",
     "Rows",
     "Schools",
     "TableRows",
@@ -52,6 +54,7 @@ __all__ = [
     "polynomial_regression",
     "pooled_testing",
     "powers",
+    "read_as",
     "regression_posterior",
     "regression_predictive",
     "require_differentiable",

@@ -12,6 +12,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
 from course_pkg.models.model import Model, refusing
+from course_pkg.models.reading import Reading, nothing, whole
 
 
 def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
@@ -20,20 +21,24 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     The unconstrained vector holds the latent sites in the order of their names, each unconstrained by NumPyro's own bijection. The prior
     has the Jacobians; the likelihood is the observed sites and ``numpyro.factor``, so a minibatch scales factors too. `constrain` adds the
     deterministic sites. A program with an unknown for each row does not go with minibatches: the unknowns stay as many as they were.
+    What is a row and what the outcome is read from the program: the outcome is the argument that is observed, and the arrays as long as it
+    have an entry for each row.
 
     Args:
         fn: a NumPyro model whose latent sites are continuous.
-        *args: its arguments. Arrays with at least one axis become the data; all else (sizes, options) is fixed.
+        *args: its arguments. Arrays with at least one axis become the data, and so do lists and columns of a table; all else (sizes,
+            options) is fixed.
         **kwargs: more of them. At least one site must be observed.
 
     Returns:
         The `Model` and its data, ``{name of the argument: array}``. ``predict(key, theta, covariates)`` draws every observed site anew: its
         value where there is one such site, else ``{name: value}``. ``covariates`` is None for the rows of the data, or
-        ``{name of the argument: array}`` for others; an outcome with the default None is then left out.
+        ``{name of the argument: array}`` for others; the values of an outcome are then not looked at, and it may be left out.
 
     Raises:
-        ValueError: if a latent site is discrete, nothing is observed, the model holds a ``param`` or subsamples, or a size is taken from
-            the values of an array; the message names the site where there is one.
+        ValueError: if a latent site is discrete or has no sampler, nothing is observed, the model holds a ``param`` or subsamples, a size
+            is taken from the values of an array, or an argument is a table, a masked array, or a dictionary with plain numbers; the message
+            names the site or the argument. `predict` refuses covariates that leave out an array of rows or differ in length.
 
     Example:
         >>> import numpyro
@@ -53,10 +58,12 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     from numpyro.infer.util import compute_log_probs, constrain_fn, potential_energy
 
     bound = inspect.signature(fn).bind(*args, **kwargs)
-    given = {name: _as_data(value) for name, value in bound.arguments.items()}
+    given = {name: as_data(name, value) for name, value in bound.arguments.items()}
     data = {name: value for name, value in given.items() if _is_data(value)}
     sites = _trace(fn, bound, given)
     latent, observed, seen = _sort(sites)
+    outcomes = _outcomes(given, seen)
+    reading = _read(data, seen, outcomes)
     structure = {name: _unconstrained(site) for name, site in latent.items()}
     flat, unravel = ravel_pytree(structure)
 
@@ -77,22 +84,23 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         return sum(log_probs[name] for name in observed)
 
     def predict(key: PRNGKeyArray, theta, covariates=None):
-        arguments = _for_prediction(bound, given, seen, covariates)
+        arguments = {} if covariates is None else _for_prediction(bound, data, reading, outcomes, covariates)
         values = constrain(theta, deterministic=False)
         key, *keys = jax.random.split(key, 1 + len(seen))
         program = substitute(uncondition(seed(fn, rng_seed=key)), data=values)
         positional, by_name = call(arguments)
         drawn = trace(program).get_trace(*positional, **by_name)
         named = {name: drawn[name]["value"] for name in seen}
-        if covariates is None:  # outside a plate, one distribution may stand for many rows
-            shapes = [jnp.shape(site["value"]) for site in seen.values()]
-            named = {name: _as_many(k, drawn[name], shape) for name, k, shape in zip(seen, keys, shapes, strict=True)}
+        for name, k in zip(seen, keys, strict=True):  # outside a plate, one distribution may stand for many rows
+            like = arguments.get(outcomes[name]) if covariates is not None else seen[name]["value"]
+            named[name] = named[name] if like is None else _as_many(k, drawn[name], jnp.shape(like))
         return next(iter(named.values())) if len(named) == 1 else named
 
     discrete = [name for name, site in seen.items() if not site["fn"].has_rsample]
     if discrete:
-        predict = refusing(predict, no_derivative(discrete))
-    model = Model(flat.size, log_prior, log_likelihood, predict, partial(constrain, arguments=None))
+        reading = reading._replace(no_gradient=no_derivative(discrete))
+        predict = refusing(predict, reading.no_gradient)
+    model = Model(flat.size, log_prior, log_likelihood, predict, partial(constrain, arguments=None), reading)
     _try(model, data)
     return model, data
 
@@ -110,10 +118,27 @@ def no_derivative(names: list[str]) -> str:
     )
 
 
-def _as_data(value):
-    if isinstance(value, list):
+def as_data(name, value):
+    """An argument as it is to be kept: arrays, lists and columns of numbers become arrays of JAX.
+
+    Raises:
+        ValueError: for a table, a masked array, or a container that mixes arrays with plain numbers.
+    """
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} is a masked array, whose mask would be lost; leave those rows out, or pass the mask as an argument")
+    if hasattr(value, "columns"):
+        raise ValueError(
+            f"{name} is a table; pass its columns as arguments of their own, for example table['{value.columns[0]}'].to_numpy()"
+        )
+    if isinstance(value, dict | tuple) and len(kinds := {jnp.ndim(leaf) > 0 for leaf in jax.tree.leaves(value)}) > 1:
+        raise ValueError(f"{name} holds arrays and plain numbers ({len(kinds)} kinds); pass the numbers as arguments of their own")
+    if isinstance(value, dict | tuple):
+        return jax.tree.map(partial(as_data, name), value)
+    if isinstance(value, list) or hasattr(value, "to_numpy"):
         value = np.asarray(value)
-    if isinstance(value, np.ndarray | jax.Array) and value.ndim and np.asarray(value).dtype.kind in "biuf":
+    if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "iu" and np.abs(value, dtype=float).max(initial=0) >= 2**31:
+        value = value.astype(float)  # single precision rounds where 32 bits would wrap around
+    if isinstance(value, np.ndarray | jax.Array) and value.ndim and value.dtype.kind in "biuf":
         return jnp.asarray(value)
     return value
 
@@ -127,7 +152,14 @@ def _trace(fn, bound, given):
     from numpyro.handlers import seed, trace
 
     changed = inspect.BoundArguments(bound.signature, given)
-    return trace(seed(fn, rng_seed=0)).get_trace(*changed.args, **changed.kwargs)
+    tracing = trace(seed(fn, rng_seed=0))
+    try:
+        return tracing.get_trace(*changed.args, **changed.kwargs)
+    except NotImplementedError as problem:
+        after = f"the site after {list(tracing.trace)[-1]}" if tracing.trace else "its first site"
+        raise ValueError(
+            f"fn draws {after} from a distribution without a sampler; use a proper one, and numpyro.factor for the rest"
+        ) from problem
 
 
 def _sort(sites):
@@ -147,7 +179,8 @@ def _sort(sites):
         if site["fn"].is_discrete:
             raise ValueError(f"fn draws the discrete site {name}; sum it out, for example with a mixture distribution")
     if not seen:
-        raise ValueError("fn observes nothing; pass the outcome, so that a site has obs=...")
+        factors = " but factors, which predict nothing" if observed else ""
+        raise ValueError(f"fn observes nothing{factors}; pass the outcome, so that a site has obs=...")
     if not latent:
         raise ValueError("fn has no unknown; leave at least one site unobserved")
     return latent, observed, seen
@@ -165,18 +198,64 @@ def _unconstrained(site):
     return biject_to(site["fn"].support).inv(site["value"])
 
 
-def _for_prediction(bound, given, seen, covariates):
-    """Arguments that differ from those of the data: the covariates, and no outcome where the model can do without."""
-    if covariates is None:
-        return {}
+def _outcomes(given, seen) -> dict:
+    """The argument that each observed site observes, by the name of the site; None where it is no argument as it stands."""
+    return {name: next((arg for arg, value in given.items() if site["value"] is value), None) for name, site in seen.items()}
+
+
+def _read(data, seen, outcomes) -> Reading:
+    """What the program says of its data: as many rows as the observed sites have, and the arrays that are as long."""
+    lengths = {name: jnp.shape(site["value"])[0] if jnp.ndim(site["value"]) else 1 for name, site in seen.items()}
+    rows = tuple(name for name, value in data.items() if {leaf.shape[0] for leaf in jax.tree.leaves(value)} == {lengths[next(iter(seen))]})
+    name = next(iter(outcomes.values()))
+    outcome = (lambda data: data[name]) if len(seen) == 1 and name is not None else nothing
+    return Reading(rows, whole, outcome, no_parts=different_lengths(lengths))
+
+
+def different_lengths(lengths: dict) -> str:
+    """Why data whose observed variables differ in length cannot be taken in parts; empty where they agree."""
+    if len(set(lengths.values())) == 1:
+        return ""
+    listed = " and ".join(f"{n} of {name}" for name, n in lengths.items())
+    return f"data cannot be taken in parts: there are {listed}, and nothing says which belong together; use all rows at each step"
+
+
+def check_covariates(covariates, known, rows, outcomes):
+    """Raise unless the covariates are known by name, and complete: all arrays of rows but the outcomes, of one length.
+
+    Args:
+        covariates: ``{name: array}``.
+        known: names that may stand there.
+        rows: names of the data that have an entry for each row.
+        outcomes: names that may be left out.
+    """
+    unknown = sorted(set(covariates) - set(known))
+    if unknown:
+        raise ValueError(f"covariates holds {unknown[0]!r}, which the model was not called with; give some of {sorted(known)}")
+    given = [name for name in rows if name in covariates]
+    missing = [name for name in rows if name not in covariates and name not in outcomes]
+    if given and missing:
+        raise ValueError(f"covariates holds {given[0]} and not {missing[0]}, which has an entry for each row too; give both")
+    lengths = {name: {leaf.shape[0] for leaf in jax.tree.leaves(covariates[name])} for name in given}
+    if given and any(length != lengths[given[0]] for length in lengths.values()):
+        listed = " and ".join(f"{min(length)} in {name}" for name, length in lengths.items())
+        raise ValueError(f"covariates has {listed}; give as many entries in each")
+
+
+def _for_prediction(bound, data, reading, outcomes, covariates):
+    """Arguments that differ from those of the data: the covariates, and outcomes as long as they are, or none where it can do without."""
     if not isinstance(covariates, Mapping):
         raise ValueError(f"covariates is a {type(covariates).__name__}; give None, or a dictionary of arguments of the model by name")
-    unknown = sorted(set(covariates) - set(given))
-    if unknown:
-        raise ValueError(f"covariates holds {unknown[0]!r}, which the model was not called with; give some of {sorted(given)}")
-    outcomes = {name for name, value in given.items() if any(site["value"] is value for site in seen.values())}
-    optional = {name for name in outcomes if bound.signature.parameters[name].default is None}
-    return dict.fromkeys(optional) | dict(covariates)
+    covariates = {name: as_data(name, value) for name, value in covariates.items()}
+    names = {name for name in outcomes.values() if name is not None}
+    check_covariates(covariates, set(bound.arguments), reading.rows, names)
+    length = next((jax.tree.leaves(covariates[name])[0].shape[0] for name in reading.rows if name in covariates), None)
+    for name in names - set(covariates):
+        if bound.signature.parameters[name].default is None:
+            covariates[name] = None
+        elif length is not None and name in reading.rows:
+            covariates[name] = jnp.zeros((length, *data[name].shape[1:]), data[name].dtype)
+    return covariates
 
 
 def _try(model, data):
@@ -185,5 +264,5 @@ def _try(model, data):
     try:
         jax.eval_shape(model.log_prior, theta)
         jax.eval_shape(model.log_likelihood, theta, data)
-    except jax.errors.ConcretizationTypeError as problem:
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError) as problem:
         raise ValueError("fn takes a size or a branch from the values of an array; pass it as a plain number of its own") from problem

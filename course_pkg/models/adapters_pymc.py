@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from course_pkg.models.adapters_numpyro import no_derivative
+from course_pkg.models.adapters_numpyro import as_data, check_covariates, different_lengths, no_derivative
 from course_pkg.models.model import Model, refusing
+from course_pkg.models.reading import Reading, nothing
 
 # Distributions whose draw JAX makes by a differentiable function of their parameters.
 DIFFERENTIABLE = {
@@ -26,7 +27,8 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
 
     The unconstrained vector holds PyMC's value variables in the order in which the model declares them, each unconstrained by PyMC's own
     transform. The prior has the Jacobians; the likelihood is the observed variables and the potentials. `constrain` adds the
-    deterministics.
+    deterministics. What is a row and what the outcome is read from the model: the outcome is what is observed, and the arrays that share
+    its first dimension (by name where it has one, else by length) have an entry for each row.
 
     Args:
         model: a ``pymc.Model`` whose free variables are continuous.
@@ -35,10 +37,11 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         The `Model` and its data: ``{name: array}`` of every ``pm.Data`` container, and of every variable that was observed as a plain
         array. Other arrays inside the model are fixed. ``predict(key, theta, covariates)`` draws every observed variable anew: its value
         where there is one, else ``{name: value}``. ``covariates`` is None for the rows of the data, or ``{name of a container: array}`` for
-        others; an outcome that lies in a container gets as many rows.
+        others; the values of an outcome are then not looked at, and it may be left out.
 
     Raises:
-        ValueError: if a free variable is discrete, nothing is free or observed, or a name or shape of covariates does not fit.
+        ValueError: if a free variable is discrete, nothing is free or observed, or the model takes minibatches of its own. `predict`
+            refuses covariates that leave out an array of rows, differ in length, or ask for other rows of a plain observed array.
 
     Example:
         >>> import pymc as pm
@@ -57,7 +60,9 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     _, shapes = zip(*_shapes(model), strict=True)
     sizes = [int(np.prod(shape)) for shape in shapes]
     inputs = _data_variables(model)
-    data = {name: jnp.asarray(_value(variable)) for name, variable in inputs.items()}
+    data = {name: as_data(name, _value(variable)) for name, variable in inputs.items()}
+    outcomes = _outcomes(model, inputs)
+    reading = _read(model, data, outcomes)
 
     def split(theta):
         parts = jnp.split(theta, np.cumsum(sizes)[:-1])
@@ -65,7 +70,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
 
     named = [*model.free_RVs, *model.deterministics]
     prior = _in_jax(model.value_vars, [model.varlogp])
-    likelihood = cache(lambda signature: _with_data(model.value_vars, [model.datalogp], inputs, signature))
+    likelihood = cache(lambda signature: _with_data(model, inputs, signature))
     values_of = _in_jax(model.value_vars, model.replace_rvs_by_values(named))
     sampler = cache(lambda signature: _sampler(model, inputs, signature))
 
@@ -79,7 +84,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         return {variable.name: value for variable, value in zip(named, values_of(*split(theta)), strict=True)}
 
     def predict(key: PRNGKeyArray, theta, covariates=None):
-        rows = data if covariates is None else _for_prediction(model, inputs, data, covariates)
+        rows = data if covariates is None else _for_prediction(model, data, reading, outcomes, covariates)
         free = values_of(*split(theta))[: len(model.free_RVs)]
         draw, streams = sampler(_signature(rows))
         states = [{"jax_state": stream} for stream in jax.random.split(key, streams)]
@@ -92,15 +97,22 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
 
     refused = [variable.name for variable in model.observed_RVs if not _differentiable(variable)]
     if refused:
-        predict = refusing(predict, no_derivative(refused))
-    return Model(sum(sizes), log_prior, log_likelihood, predict, constrain), data
+        reading = reading._replace(no_gradient=no_derivative(refused))
+        predict = refusing(predict, reading.no_gradient)
+    return Model(sum(sizes), log_prior, log_likelihood, predict, constrain, reading), data
 
 
 def _check(model):
     if not model.free_RVs:
         raise ValueError("model has no free variable; leave at least one unobserved")
     if not model.observed_RVs:
-        raise ValueError("model observes nothing; give a variable observed=...")
+        potentials = " but potentials, which predict nothing" if model.potentials else ""
+        raise ValueError(f"model observes nothing{potentials}; give a variable observed=...")
+    for variable in model.observed_RVs:
+        if "Minibatch" in type(variable.owner.op).__name__ or _is_drawn(model.rvs_to_values[variable]):
+            raise ValueError(
+                f"model takes minibatches of {variable.name} itself; give it all rows, and let the estimator choose minibatches"
+            )
     if model.discrete_value_vars:
         name = model.values_to_rvs[model.discrete_value_vars[0]].name
         raise ValueError(f"model has the discrete variable {name}; sum it out, for example with pm.Mixture or pymc_extras.marginalize")
@@ -130,13 +142,14 @@ def _signature(data):
     return tuple((name, tuple(jnp.shape(value))) for name, value in data.items())
 
 
-def _with_data(before, outputs, inputs, signature):
-    """A JAX function of `before` and of data of these shapes."""
+def _with_data(model, inputs, signature):
+    """The log likelihood as a JAX function of the free variables and of data of these shapes."""
     from pytensor.graph.replace import clone_replace
 
     stand_ins = _stand_ins(inputs, signature)
-    replaced = clone_replace(outputs, {inputs[name]: stand_in for name, stand_in in stand_ins.items()}, rebuild_strict=False)
-    return _in_jax([*before, *stand_ins.values()], replaced)
+    swaps = {inputs[name]: stand_in for name, stand_in in stand_ins.items()} | _dimension_lengths(model, signature)
+    replaced = clone_replace([model.datalogp], swaps, rebuild_strict=False)
+    return _in_jax([*model.value_vars, *stand_ins.values()], replaced)
 
 
 def _stand_ins(inputs, signature):
@@ -199,7 +212,58 @@ def _import_without_a_trace():
     return get_jaxified_graph
 
 
-def _for_prediction(model, inputs, data, covariates):
+def _is_drawn(variable) -> bool:
+    from pytensor.graph.traversal import graph_inputs
+    from pytensor.tensor.random.type import RandomType
+
+    return any(isinstance(source.type, RandomType) for source in graph_inputs([variable]))
+
+
+def _outcomes(model, inputs) -> dict:
+    """The array that each observed variable observes, by the name of the variable; None where it is made from several, or from none."""
+    from pytensor.graph.traversal import ancestors
+
+    found = {}
+    for variable in model.observed_RVs:
+        sources = set(ancestors([model.rvs_to_values[variable]]))
+        names = [name for name, array in inputs.items() if array in sources]
+        found[variable.name] = names[0] if len(names) == 1 else None
+    return found
+
+
+def _read(model, data, outcomes) -> Reading:
+    """What the model says of its data: as many rows as the observed variables have, and the arrays that share that dimension."""
+    values = {variable.name: model.rvs_to_values[variable] for variable in model.observed_RVs}
+    seen = {name: data[outcomes[name]] if outcomes[name] else values[name].eval(mode="FAST_COMPILE") for name in values}
+    lengths = {name: value.shape[0] if value.ndim else 1 for name, value in seen.items()}
+    first = model.observed_RVs[0].name
+    dimension = (model.named_vars_to_dims.get(first) or (None,))[0]
+
+    def has_rows(name, value):
+        its_own = (model.named_vars_to_dims.get(name) or (None,))[0]
+        named_otherwise = None not in (dimension, its_own) and its_own != dimension
+        return value.ndim > 0 and value.shape[0] == lengths[first] and not named_otherwise
+
+    rows = tuple(name for name, value in data.items() if has_rows(name, value))
+    name = outcomes[first] if len(outcomes) == 1 else None
+    containers = {variable.name for variable in model.data_vars}
+    fixed = sorted(set(data) - containers)
+
+    def covariates(given):
+        for name in fixed:
+            if name in given and jnp.shape(given[name])[:1] != data[name].shape[:1]:
+                raise ValueError(_fixed(name))
+        return {name: value for name, value in given.items() if name in containers}
+
+    outcome = nothing if name is None else (lambda data: data[name])
+    return Reading(rows, covariates, outcome, no_parts=_fixed(fixed[0]) if fixed else different_lengths(lengths))
+
+
+def _fixed(name) -> str:
+    return f"{name} was observed as a plain array, so it keeps its shape; put it into pm.Data to predict or take other rows"
+
+
+def _for_prediction(model, data, reading, outcomes, covariates):
     """The data with covariates in their place, and outcomes stretched to as many rows: their values do not matter, their number does."""
     if not isinstance(covariates, Mapping):
         raise ValueError(f"covariates is a {type(covariates).__name__}; give None, or a dictionary of data containers by name")
@@ -207,22 +271,17 @@ def _for_prediction(model, inputs, data, covariates):
     unknown = sorted(set(covariates) - containers)
     if unknown:
         raise ValueError(f"covariates holds {unknown[0]!r}, which is no pm.Data of the model; give some of {sorted(containers)}")
-    new = {name: jnp.asarray(value) for name, value in covariates.items()}
-    lengths = {data[name].shape[0]: value.shape[0] for name, value in new.items() if data[name].ndim and value.ndim}
-    for name in set(data) - set(new):
-        rows = lengths.get(data[name].shape[0]) if data[name].ndim else None
-        if rows is None or rows == data[name].shape[0] or not _is_outcome(model, inputs[name]):
+    new = {name: as_data(name, np.asarray(value) if np.ndim(value) == 0 else value) for name, value in covariates.items()}
+    names = {name for name in outcomes.values() if name is not None}
+    check_covariates(new, containers, [name for name in reading.rows if name in containers], names)
+    length = next((new[name].shape[0] for name in reading.rows if name in new), None)
+    for name in (names & set(reading.rows)) - set(new):
+        if length is None or length == data[name].shape[0]:
             continue
         if name not in containers:
-            raise ValueError(f"{name} was observed as a plain array, so it keeps its shape; put it into pm.Data to predict other rows")
-        new[name] = jnp.zeros((rows, *data[name].shape[1:]), data[name].dtype)
+            raise ValueError(_fixed(name))
+        new[name] = jnp.zeros((length, *data[name].shape[1:]), data[name].dtype)
     return {name: new.get(name, value) for name, value in data.items()}
-
-
-def _is_outcome(model, variable) -> bool:
-    from pytensor.graph.traversal import ancestors
-
-    return any(variable in set(ancestors([model.rvs_to_values[rv]])) for rv in model.observed_RVs)
 
 
 def _differentiable(variable) -> bool:

@@ -10,7 +10,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model, without_gradient
+from course_pkg.models.model import Model, discrete, refusing
+from course_pkg.models.reading import Reading
 
 
 class Trials(NamedTuple):
@@ -55,8 +56,10 @@ def logistic_regression(dim: int, prior_sd) -> Model:
     def constrain(theta):
         return {"theta": theta}
 
-    predict = without_gradient(_predict_event, "the outcome of logistic_regression", "the event")
-    return Model(dim, Partial(priors.flat_or_normal, prior_sd), _event_likelihood, predict, constrain)
+    reason = discrete("the outcome of logistic_regression", "the event")
+    reading = Reading(covariates=lambda data: data.x, outcome=lambda data: getattr(data, "y", None), no_gradient=reason)
+    log_prior = Partial(priors.flat_or_normal, prior_sd)
+    return Model(dim, log_prior, _event_likelihood, refusing(_predict_event, reason), constrain, reading)
 
 
 def event_probability(theta, x):

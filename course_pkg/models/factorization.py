@@ -9,7 +9,8 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model, with_moments
+from course_pkg.models.model import Model
+from course_pkg.models.reading import Reading, whole
 
 
 class Cells(NamedTuple):
@@ -78,9 +79,9 @@ def matrix_factorization(
     def moments(theta, covariates):
         return _mean(split, theta, covariates), jnp.asarray(noise_sd)
 
-    log_likelihood = Partial(_likelihood, split, noise_sd)
-    predict = with_moments(Partial(_predict, split, noise_sd), moments)
-    return Model((rows + columns) * factors, log_prior, log_likelihood, predict, constrain)
+    log_likelihood, predict = Partial(_likelihood, split, noise_sd), Partial(_predict, split, noise_sd)
+    reading = Reading(covariates=whole, outcome=lambda data: data.value, mask=lambda data: getattr(data, "seen", None), moments=moments)
+    return Model((rows + columns) * factors, log_prior, log_likelihood, predict, constrain, reading)
 
 
 def _likelihood(split, noise_sd, theta, data):

@@ -8,6 +8,7 @@ from jaxtyping import PRNGKeyArray
 from course_pkg import _guard
 from course_pkg.models import priors
 from course_pkg.models.model import Model
+from course_pkg.models.reading import Reading, whole
 
 
 def normal_sample(prior_precision: float = 1e-2, shape: float = 1.0, rate: float = 1.0) -> Model:
@@ -42,7 +43,8 @@ def normal_sample(prior_precision: float = 1e-2, shape: float = 1.0, rate: float
     def constrain(theta):
         return {"mu": theta[0], "gamma": jnp.exp(theta[1])}
 
-    return Model(2, Partial(_prior, tau, alpha, beta), _likelihood, _predict, constrain)
+    reading = Reading(covariates=whole, outcome=whole)
+    return Model(2, Partial(_prior, tau, alpha, beta), _likelihood, _predict, constrain, reading)
 
 
 def _prior(tau, alpha, beta, theta):

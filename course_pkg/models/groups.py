@@ -9,7 +9,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model, with_moments
+from course_pkg.models.model import Model
+from course_pkg.models.reading import Reading, whole
 
 
 class Grouped(NamedTuple):
@@ -72,8 +73,9 @@ def hierarchical_regression(groups: int, dim: int, *, centred: bool = True, prio
         values = constrain(theta)
         return _mean(values, covariates), values["sigma_y"]
 
-    log_likelihood, predict = Partial(_likelihood, constrain, largest_sd), with_moments(Partial(_predict, constrain), moments)
-    return Model(3 + dim + groups, log_prior, log_likelihood, predict, constrain)
+    log_likelihood, predict = Partial(_likelihood, constrain, largest_sd), Partial(_predict, constrain)
+    reading = Reading(covariates=whole, outcome=lambda data: data.y, moments=moments)
+    return Model(3 + dim + groups, log_prior, log_likelihood, predict, constrain, reading)
 
 
 def _log_sd(largest, t):

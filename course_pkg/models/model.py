@@ -4,24 +4,40 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
-from jaxtyping import Array, Float
+
+from course_pkg.models.reading import Reading
 
 
 class Model(NamedTuple):
-    """An unnormalised posterior, and how it predicts."""
+    """An unnormalised posterior, how it predicts, and how its data are to be read."""
 
     dim: int  # of the unconstrained parameter vector
     log_prior: Callable  # theta (d,) -> (), the Jacobian of the unconstraining map included
     log_likelihood: Callable  # theta (d,), data -> (), summed over the rows of data
     predict: Callable  # key, theta (d,), covariates -> y, differentiable in theta unless y is discrete
     constrain: Callable  # theta (d,) -> {name: value}
+    reading: Reading = Reading()  # what is a row, what a covariate, what the outcome
 
 
-class Rows(NamedTuple):
-    """Covariates and outcomes, one row for each unit."""
+def read_as(model: Model, **changes) -> Model:
+    """The same model, told how its data are to be read.
 
-    x: Float[Array, "n d"]
-    y: Float[Array, " n"]
+    Args:
+        model: a `Model`.
+        **changes: fields of its `Reading` that differ, for instance ``rows=("x", "y")`` or ``outcome=lambda data: data["y"]``.
+
+    Raises:
+        ValueError: if a name is no field of `Reading`.
+
+    Example:
+        >>> from course_pkg.models import normal_sample
+        >>> read_as(normal_sample(), rows=("y",)).reading.rows
+        ('y',)
+    """
+    unknown = sorted(set(changes) - set(Reading._fields))
+    if unknown:
+        raise ValueError(f"{unknown[0]} is no field of a Reading; give some of {', '.join(Reading._fields)}")
+    return model._replace(reading=model.reading._replace(**changes))
 
 
 def log_joint(model: Model, theta, data, scale=1.0):
@@ -31,7 +47,7 @@ def log_joint(model: Model, theta, data, scale=1.0):
 
     Example:
         >>> import jax.numpy as jnp
-        >>> from course_pkg.models import linear_regression
+        >>> from course_pkg.models import Rows, linear_regression
         >>> model = linear_regression(dim=1, noise_sd=1.0, prior_sd=1.0)
         >>> data = Rows(jnp.array([[1.0]]), jnp.array([0.0]))
         >>> round(float(log_joint(model, jnp.array([0.0]), data)), 4)
@@ -58,28 +74,17 @@ def require_differentiable(model: Model) -> Model:
         ...
         ValueError: predict cannot be differentiated: the number of infected people is discrete. Sum over the values of ...
     """
-    reason = getattr(model.predict, "no_gradient", None)
-    if reason:
-        raise ValueError(reason)
+    if model.reading.no_gradient:
+        raise ValueError(model.reading.no_gradient)
     return model
 
 
-def with_moments(predict: Callable, moments: Callable) -> Callable:
-    """`predict` of an outcome that is normal given ``theta``, with ``(theta, covariates) -> (mean, sd)`` beside it as its ``moments``.
-
-    Who needs an expectation over the outcome can then take the integral instead of drawing.
-    """
-    predict.moments = moments  # type: ignore[attr-defined]
-    return predict
-
-
-def without_gradient(predict: Callable, outcome: str, values: str) -> Callable:
-    """`predict` of an outcome without a derivative: it refuses to be differentiated instead of returning a gradient of zero."""
-    reason = (
+def discrete(outcome: str, values: str) -> str:
+    """Why a draw of a discrete outcome has no gradient, and what to do instead."""
+    return (
         f"predict cannot be differentiated: {outcome} is discrete. Sum over the values of {values} with their probabilities, use a "
         "score-function gradient, or stop the gradient at theta"
     )
-    return refusing(predict, reason)
 
 
 def refusing(predict: Callable, reason: str) -> Callable:
@@ -96,5 +101,4 @@ def refusing(predict: Callable, reason: str) -> Callable:
     def draw(key, theta, covariates=None):
         return predict(key, barrier(theta), covariates)
 
-    draw.no_gradient = reason  # type: ignore[attr-defined]
     return draw

@@ -9,7 +9,8 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.models.model import Model, without_gradient
+from course_pkg.models.model import Model, discrete, refusing
+from course_pkg.models.reading import Reading
 
 
 class Pools(NamedTuple):
@@ -49,8 +50,9 @@ def pooled_testing(a: float = 1.0, b: float = 1.0) -> Model:
     def constrain(theta):
         return {"prevalence": jax.nn.sigmoid(theta[0])}
 
-    predict = without_gradient(_predict_infected, "the number of infected people", "the count")
-    return Model(1, Partial(_logit_beta, a, b), _pool_likelihood, predict, constrain)
+    reason = discrete("the number of infected people", "the count")
+    predict = refusing(_predict_infected, reason)
+    return Model(1, Partial(_logit_beta, a, b), _pool_likelihood, predict, constrain, Reading(no_gradient=reason))
 
 
 def check_pools(data: Pools) -> Pools:

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model, Rows, with_moments
+from course_pkg.models.model import Model
+from course_pkg.models.reading import Reading, Rows
 
 
 class Gaussian(NamedTuple):
@@ -43,8 +44,8 @@ def linear_regression(dim: int, noise_sd: float, prior_sd) -> Model:
         return {"theta": theta}
 
     log_prior, log_likelihood = Partial(priors.flat_or_normal, prior_sd), Partial(_regression_likelihood, noise_sd)
-    predict = with_moments(Partial(_predict_row, noise_sd), lambda theta, x: (x @ theta, jnp.asarray(noise_sd)))
-    return Model(dim, log_prior, log_likelihood, predict, constrain)
+    reading = Reading(moments=lambda theta, x: (x @ theta, jnp.asarray(noise_sd)))
+    return Model(dim, log_prior, log_likelihood, Partial(_predict_row, noise_sd), constrain, reading)
 
 
 def regression_posterior(data: Rows, noise_sd: float, prior_sd) -> Gaussian:
@@ -130,8 +131,8 @@ def polynomial_regression(degree: int, noise_sd: float, prior_sd) -> Model:
     def predict(key: PRNGKeyArray, theta, x):
         return inner.predict(key, theta, powers(x, degree))
 
-    moments = lambda theta, x: inner.predict.moments(theta, powers(x, degree))  # type: ignore[attr-defined]
-    return Model(degree + 1, inner.log_prior, log_likelihood, with_moments(predict, moments), inner.constrain)
+    reading = Reading(moments=lambda theta, x: (powers(x, degree) @ theta, jnp.asarray(noise_sd)))
+    return Model(degree + 1, inner.log_prior, log_likelihood, predict, inner.constrain, reading)
 
 
 def powers(x, degree: int):
@@ -184,8 +185,8 @@ def noisy_regression(dim: int, prior_sd=1.0, shape: float = 1.0, rate: float = 1
     def constrain(theta):
         return {"theta": theta[:dim], "variance": jnp.exp(theta[dim])}
 
-    predict = with_moments(Partial(_predict_noisy), lambda theta, x: (x @ theta[:-1], jnp.exp(0.5 * theta[-1])))
-    return Model(dim + 1, log_prior, _noisy_likelihood, predict, constrain)
+    reading = Reading(moments=lambda theta, x: (x @ theta[:-1], jnp.exp(0.5 * theta[-1])))
+    return Model(dim + 1, log_prior, _noisy_likelihood, _predict_noisy, constrain, reading)
 
 
 def _rows(data: Rows):

@@ -9,7 +9,8 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model, with_moments
+from course_pkg.models.model import Model
+from course_pkg.models.reading import Reading
 
 
 class Schools(NamedTuple):
@@ -68,8 +69,8 @@ def eight_schools(*, centred: bool = True, mean_sd: float = 5.0, scale: float = 
     def moments(theta, sigma):
         return effects(theta), sigma
 
-    predict = with_moments(Partial(_predict, effects), moments)
-    return Model(schools + 2, log_prior, Partial(_likelihood, effects), predict, constrain)
+    reading = Reading(covariates=lambda data: data.sigma, outcome=lambda data: data.y, moments=moments)
+    return Model(schools + 2, log_prior, Partial(_likelihood, effects), Partial(_predict, effects), constrain, reading)
 
 
 def _likelihood(effects, theta, data):

@@ -1,0 +1,166 @@
+"""How the data of a model are to be read: one contract for minibatches, held-out rows, calibration and prediction."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from course_pkg import _guard
+
+
+class Rows(NamedTuple):
+    """Covariates and outcomes, one row for each unit."""
+
+    x: Float[Array, "n d"]
+    y: Float[Array, " n"]
+
+
+def whole(data):
+    """The data as they are."""
+    return data
+
+
+def nothing(data):  # noqa: ARG001
+    """Where nothing is known of the data."""
+    return
+
+
+def x_of_rows(data):
+    """``data.x`` where the data are `Rows`, else the data as they are."""
+    return data.x if isinstance(data, Rows) else data
+
+
+def y_of_rows(data):
+    """``data.y`` where the data are `Rows`; else nothing is known."""
+    return data.y if isinstance(data, Rows) else None
+
+
+class Reading(NamedTuple):
+    """What each part of a model's data is, and what is known of its outcome.
+
+    The default is that of a regression: every array has an entry for each row; of `Rows`, ``predict`` wants the ``x`` and the ``y`` was
+    seen; of other data, ``predict`` wants all and no outcome is known. A model that reads its data otherwise says so, here or by `read_as`.
+    """
+
+    rows: tuple[str, ...] | None = None  # arrays with an entry for each row, by name; None for all with an axis. The others are left whole
+    covariates: Callable = x_of_rows  # data -> what predict wants of them
+    outcome: Callable = y_of_rows  # data -> what was seen, in the shape of what predict draws; None where nothing says
+    mask: Callable | None = None  # data -> True where an outcome counts, in its shape, or None for all
+    moments: Callable | None = None  # theta, covariates -> (mean, sd) of an outcome that is normal given theta
+    no_gradient: str = ""  # why predict cannot be differentiated in theta, and what to do instead
+    no_parts: str = ""  # why the data cannot be taken in parts
+
+
+DEFAULT = Reading()
+
+
+def row_count(data, reading: Reading = DEFAULT) -> int:
+    """How many rows the data have.
+
+    Raises:
+        ValueError: if no array has rows, two differ in length, or a name of ``reading.rows`` is not among the data.
+
+    Example:
+        >>> row_count(Rows(jnp.ones((3, 2)), jnp.ones(3)))
+        3
+        >>> row_count({"y": jnp.ones(400), "uranium": jnp.ones(8)})
+        Traceback (most recent call last):
+        ...
+        ValueError: data has 8 entries in uranium, 400 entries in y; say which have an entry for each row: models.read_as(model, rows=(...))
+        >>> row_count({"y": jnp.ones(400), "uranium": jnp.ones(8)}, Reading(rows=("y",)))
+        400
+    """
+    if reading.no_parts:
+        raise ValueError(reading.no_parts)
+    named = {_name(path): leaf for path, leaf in jax.tree_util.tree_leaves_with_path(data) if _has_rows(path, leaf, reading)}
+    missing = set(reading.rows or ()) - {_top(path) for path, _ in jax.tree_util.tree_leaves_with_path(data)}
+    if missing:
+        raise ValueError(f"data has no {min(missing)!r}, which the model's reading calls an array of rows; pass it, or use models.read_as")
+    if not named:
+        raise ValueError("data has no array with an entry for each row; pass the outcome and its covariates as data")
+    lengths = {name: jnp.shape(leaf)[0] for name, leaf in named.items()}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{n} entries in {name}" for name, n in lengths.items())
+        raise ValueError(f"data has {listed}; say which have an entry for each row: models.read_as(model, rows=(...))")
+    first, n = next(iter(lengths.items()))
+    if n == 0:
+        raise ValueError(f"data is empty: {first} has no entry; give at least one row")
+    return n
+
+
+def map_rows(function: Callable, data, reading: Reading = DEFAULT):
+    """The data with ``function`` applied to the arrays that have an entry for each row; the others are left whole.
+
+    Example:
+        >>> data = {"y": jnp.arange(4), "uranium": jnp.ones(2)}
+        >>> map_rows(lambda rows: rows[1:3], data, Reading(rows=("y",)))["y"].tolist()
+        [1, 2]
+    """
+    return jax.tree_util.tree_map_with_path(lambda path, leaf: function(leaf) if _has_rows(path, leaf, reading) else leaf, data)
+
+
+def check_parts(model, data) -> None:
+    """Raise unless the log likelihoods of the first row and of the others add up to that of all: what a minibatch of the data stands on.
+
+    It is looked at once, at a point near the origin, before the first step; data that JAX is tracing have no values to look at.
+
+    Args:
+        model: a `Model`.
+        data: what its likelihood takes.
+
+    Raises:
+        ValueError: if the rows cannot be told, an unknown has an entry for each row, or the likelihood is no sum over rows.
+    """
+    n = row_count(data, model.reading)
+    if n == 1 or any(_guard.traced(leaf) for leaf in jax.tree.leaves(data)):
+        return
+    with jax.ensure_compile_time_eval():
+        theta = 0.1 * jax.random.normal(jax.random.key(0), (model.dim,))
+        total = model.log_likelihood(theta, data)
+        try:  # one row, since that would be stretched in silence over whatever is as long as all rows
+            one, others = (
+                model.log_likelihood(theta, map_rows(lambda a, part=part: a[part], data, model.reading))
+                for part in (slice(0, 1), slice(1, n))
+            )
+        except (TypeError, ValueError, IndexError) as problem:
+            first_line = str(problem).split("\n", 1)[0]
+            raise ValueError(f"data cannot be taken in parts: {_why(model, theta, n) or first_line}") from problem
+        total, one, others = (float(value) for value in (total, one, others))
+    apart = abs(one + others - total)
+    if np.isfinite(apart) and apart > 1e-3 * max(1.0, abs(one), abs(others)):
+        why = _why(model, theta, n) or (
+            "the likelihood is no sum over rows, or an array was taken for rows that is none (models.read_as says which are)"
+        )
+        raise ValueError(
+            f"data cannot be taken in parts: one row and the others have log likelihoods {one:g} and {others:g}, all {total:g}; {why}"
+        )
+
+
+def _why(model, theta, n) -> str:
+    """Names of the unknowns that have an entry for each row."""
+    if model.constrain is None:
+        return ""
+    shapes = jax.eval_shape(model.constrain, theta)
+    names = [name for name, value in shapes.items() if value.shape[:1] == (n,)]
+    return (
+        f"there are {n} rows, and {', '.join(names)} has {n} entries: an unknown for each row; use all rows at each step" if names else ""
+    )
+
+
+def _has_rows(path, leaf, reading) -> bool:
+    return jnp.ndim(leaf) > 0 and (reading.rows is None or _top(path) in reading.rows)
+
+
+def _top(path) -> str:
+    return _plain(path[0]) if path else ""
+
+
+def _name(path) -> str:
+    return ".".join(_plain(key) for key in path) or "data"
+
+
+def _plain(key: Any) -> str:
+    return str(getattr(key, "name", getattr(key, "key", getattr(key, "idx", key))))

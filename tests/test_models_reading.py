@@ -1,0 +1,303 @@
+"""What a model says of its data: rows, covariates and outcome, for models by hand and from both languages."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import optax
+import pandas as pd
+import pymc as pm
+import pytest
+from numpyro import distributions as dist
+
+from course_pkg import decisions, families, gradients, lcvi, models
+from course_pkg.fit import fit
+from course_pkg.is_gradients import anchored, isgd
+from course_pkg.models.reading import check_parts
+
+RNG = np.random.default_rng(11)
+N, J = 30, 4
+GROUP = RNG.integers(0, J, N)
+GROUP[:J] = range(J)
+X, LEVEL = RNG.normal(size=N), RNG.normal(size=J)  # of each row, and of each group
+Y = 2.0 * X - LEVEL[GROUP] + 0.5 * RNG.normal(size=N)
+MEAN_FIELD = families.mean_field_normal()
+KEY = jax.random.key(0)
+
+
+@pytest.fixture(autouse=True)
+def _other_people_s_programs_may_broadcast():
+    with jax.numpy_rank_promotion("allow"):
+        yield
+
+
+def n_groups(x, level, group, y=None):
+    a = numpyro.sample("a", dist.Normal(0, 1).expand([J]).to_event(1))
+    b, c = numpyro.sample("b", dist.Normal(0, 3)), numpyro.sample("c", dist.Normal(0, 3))
+    with numpyro.plate("rows", len(x)):
+        numpyro.sample("seen", dist.Normal(b * x + (a + c * level)[group], 0.5), obs=y)
+
+
+def from_numpyro():
+    return models.from_numpyro(n_groups, X, LEVEL, GROUP, y=Y)
+
+
+def from_pymc():
+    with pm.Model(coords={"row": range(N), "county": range(J)}) as written:
+        x, level = pm.Data("x", X, dims="row"), pm.Data("level", LEVEL, dims="county")
+        group, y = pm.Data("group", GROUP, dims="row"), pm.Data("y", Y, dims="row")
+        a, b, c = pm.Normal("a", dims="county"), pm.Normal("b", 0, 3), pm.Normal("c", 0, 3)
+        pm.Normal("seen", b * x + (a + c * level)[group], 0.5, observed=y, dims="row")
+    return models.from_pymc(written)
+
+
+def by_hand():
+    data = {"x": jnp.asarray(X), "level": jnp.asarray(LEVEL), "group": jnp.asarray(GROUP), "y": jnp.asarray(Y)}
+    mean = lambda theta, d: theta[0] * d["x"] + (theta[2:] + theta[1] * d["level"])[d["group"]]
+    model = models.Model(
+        2 + J,
+        lambda theta: -0.5 * ((theta[:2] / 3) ** 2).sum() - 0.5 * (theta[2:] ** 2).sum(),
+        lambda theta, d: -2.0 * ((d["y"] - mean(theta, d)) ** 2).sum(),
+        lambda key, theta, d: mean(theta, d) + 0.5 * jax.random.normal(key, d["x"].shape),
+        lambda theta: {"b": theta[0], "c": theta[1], "a": theta[2:]},
+    )
+    return models.read_as(model, rows=("x", "group", "y"), outcome=lambda d: d["y"]), data
+
+
+DESIGN = models.Rows(jnp.column_stack([X, LEVEL[GROUP], np.eye(J)[GROUP]]), jnp.asarray(Y))
+SLOPE = float(models.regression_posterior(DESIGN, 0.5, jnp.array([3.0, 3.0, *J * [1.0]])).mean[0])
+BUILD = {"numpyro": from_numpyro, "pymc": from_pymc, "by hand": by_hand}
+
+
+def normal(model):
+    """Mean and spread of the outcome, which all three have under the same names."""
+
+    def moments(theta, d):
+        v = model.constrain(theta)
+        return v["b"] * d["x"] + (v["a"] + v["c"] * d["level"])[d["group"]], jnp.array(0.5)
+
+    return moments
+
+
+def plain(model):
+    return gradients.reparameterized(model, MEAN_FIELD, 3), lambda lam: lam
+
+
+def calibrated(model):
+    term = lcvi.normal_outcome(normal(model), lcvi.linearised(decisions.squared(), 3.0))
+    return lcvi.calibrated(model, MEAN_FIELD, term, samples=3), lambda lam: lcvi.Pair(lam, jnp.asarray(Y, dtype=float) + 0.3)
+
+
+@pytest.mark.parametrize("make", [plain, calibrated])
+@pytest.mark.parametrize("language", BUILD)
+def test_the_mean_over_all_minibatches_is_the_full_gradient(language, make):
+    """Without chance: the same noise, and every row once."""
+    model, data = BUILD[language]()
+    whole, begin = make(model)
+    lam = begin(MEAN_FIELD.init(model.dim))
+    part = gradients.minibatch(whole, 1)
+    part.init(KEY, lam, data)
+    _, noise = part.draw(KEY, lam, data)
+    full = whole.estimate(noise, lam, (), data)[0].gradient
+    one = lambda row: part.estimate((row[None], noise), lam, (), data)[0].gradient
+    mean = jax.tree.map(lambda g: g.mean(axis=0), jax.lax.map(one, jnp.arange(N)))
+    for a, b in zip(jax.tree.leaves(full), jax.tree.leaves(mean), strict=True):
+        np.testing.assert_allclose(b, a, rtol=2e-4, atol=2e-4 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("language", BUILD)
+def test_minibatches_of_a_model_with_groups_find_the_slope(language):
+    model, data = BUILD[language]()
+    for make in (lambda m: gradients.minibatch(gradients.reparameterized(m, MEAN_FIELD, 2), 10), lambda m: isgd(m, MEAN_FIELD, 2, size=10)):
+        run = fit(KEY, make(model), optax.adam(0.03), MEAN_FIELD.init(model.dim), data, 2000, average=0.3, progress=False)
+        assert float(model.constrain(run.average.mu)["b"]) == pytest.approx(SLOPE, abs=0.05)
+
+
+def test_calibrate_with_minibatches_leaves_the_groups_whole():
+    model, data = from_numpyro()
+    options = {"rate": 0.03, "steps_at_most": 1500, "tolerance": None, "progress": False, "predictive_draws": 500}
+    result = lcvi.calibrate(KEY, model, data, decisions.squared(), batch=10, **options)
+    for lam in (result.plain_lam, result.lam):  # the last of steps that go on rattling
+        assert float(model.constrain(lam.mu)["b"]) == pytest.approx(SLOPE, abs=0.15)
+
+
+@pytest.mark.parametrize("rows", [80, 79])
+def test_held_out_rows_are_predicted_from_their_own_covariates(rows):
+    """As many rows as were fitted, or one fewer: the risk is that of the noise either way."""
+
+    def program(x, y=None):
+        b = numpyro.sample("b", dist.Normal(0, 3))
+        with numpyro.plate("rows", len(x)):
+            numpyro.sample("seen", dist.Normal(b * x, 0.3), obs=y)
+
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=160)
+    y = 1.5 * x + 0.3 * rng.normal(size=160)
+    model, data = models.from_numpyro(program, x[:80], y=y[:80])
+    later = {"x": jnp.asarray(x[80 : 80 + rows]), "y": jnp.asarray(y[80 : 80 + rows])}
+    result = lcvi.calibrate(
+        KEY, model, data, decisions.squared(), held_out=later, rate=0.03, steps_at_most=500, predictive_draws=500, progress=False
+    )
+    own = np.mean((y[80 : 80 + rows] - 1.5 * x[80 : 80 + rows]) ** 2)
+    assert result.held_out.baseline == pytest.approx(own, rel=0.15)
+
+
+def scalar_outside_a_plate(x, y):
+    numpyro.sample("seen", dist.Normal(numpyro.sample("b", dist.Normal(0, 1)), 1), obs=y)
+
+
+def test_one_distribution_stands_for_as_many_rows_as_are_asked_for():
+    model, _ = models.from_numpyro(scalar_outside_a_plate, X, Y)
+    drawn = model.predict(KEY, jnp.zeros(1), {"x": X[:7], "y": Y[:7]})
+    assert len(np.unique(drawn)) == 7
+
+
+# what is refused
+
+
+def no_sum(theta, d):
+    return -((theta[0] - d) ** 2).mean()
+
+
+def n_schools(sigma, y=None):
+    with numpyro.plate("schools", len(sigma)):
+        theta = numpyro.sample("theta", dist.Normal(0, 1))
+        numpyro.sample("y", dist.Normal(theta, sigma), obs=y)
+
+
+def n_two_lengths(y, z):
+    mu = numpyro.sample("mu", dist.Normal(0, 1))
+    numpyro.sample("first", dist.Normal(mu, 1), obs=y)
+    numpyro.sample("second", dist.Normal(mu, 1), obs=z)
+
+
+def n_closed_over(y):
+    b = numpyro.sample("b", dist.Normal(0, 1))
+    with numpyro.plate("rows", N):
+        numpyro.sample("seen", dist.Normal(b * X, 1), obs=y)
+
+
+def n_made_up(x, y):
+    numpyro.sample("seen", dist.Normal(numpyro.sample("b", dist.Normal(0, 1)) * x, 1), obs=2 * y)
+
+
+def n_array_outside(group, y):
+    a = numpyro.sample("a", dist.Normal(0, 1).expand([len(np.unique(group))]))
+    numpyro.sample("seen", dist.Normal(a[group], 1), obs=y)
+
+
+def n_improper(y):
+    mu = numpyro.sample("mu", dist.Normal(0, 1))
+    sd = numpyro.sample("sd", dist.ImproperUniform(dist.constraints.positive, (), ()))
+    numpyro.sample("seen", dist.Normal(mu, sd), obs=y)
+
+
+def n_factor(y):
+    numpyro.factor("all", -((numpyro.sample("mu", dist.Normal(0, 1)) - y) ** 2).sum())
+
+
+def n_table(table, y):
+    numpyro.sample("seen", dist.Normal(numpyro.sample("b", dist.Normal(0, 1)) * table["x"], 1), obs=y)
+
+
+def p_minibatch():
+    with pm.Model() as written:
+        pm.Normal("seen", pm.Normal("mu"), 1, observed=pm.Minibatch(Y, batch_size=5), total_size=N)
+    return written
+
+
+def p_plain():
+    with pm.Model() as written:
+        pm.Normal("seen", pm.Normal("mu"), 1, observed=Y)
+    return written
+
+
+def p_fixed_dimension():
+    with pm.Model(coords={"row": range(N)}) as written:
+        pm.Normal("seen", pm.Normal("b") * pm.Data("x", X), 1, observed=pm.Data("y", Y), dims="row")
+    return written
+
+
+def p_potential():
+    with pm.Model() as written:
+        pm.Potential("all", -(pm.Normal("mu") ** 2))
+    return written
+
+
+def use(built, **options):
+    model, data = built
+    return lcvi.calibrate(KEY, model, data, decisions.squared(), steps_at_most=2, progress=False, **options)
+
+
+def part(built):
+    check_parts(*built)
+
+
+SCHOOLS = models.Schools(jnp.array([28.0, 8.0, -3.0]), jnp.array([15.0, 10.0, 16.0]))
+PAIR = models.Schools(*(a[:2] for a in SCHOOLS))
+HAND = models.Model(1, lambda t: 0.0, no_sum, lambda key, t, d: t[0] + 0 * d, None)
+FREE = models.linear_regression(1, 1.0, 1.0)
+ROWS = models.Rows(jnp.ones((5, 1)), jnp.arange(5.0))
+PLAIN = gradients.reparameterized(FREE, MEAN_FIELD, 1)
+COLUMN = {"x": jnp.asarray(X[:3]), "y": jnp.asarray(Y[:3])}
+
+BAD = [
+    (lambda: gradients.take({"y": jnp.ones(30), "level": jnp.ones(4)}, jnp.arange(2)), "4 entries in level, 30 entries in y"),
+    (lambda: gradients.take({"size": 3}, jnp.arange(2)), "no array with an entry for each row"),
+    (lambda: gradients.take(models.Rows(jnp.ones((0, 1)), jnp.ones(0)), jnp.arange(2)), "data is empty"),
+    (lambda: part((models.read_as(FREE, rows=("x", "z")), ROWS)), "data has no 'z'"),
+    (lambda: models.read_as(FREE, row="x"), "row is no field of a Reading"),
+    (lambda: part((models.eight_schools(schools=3), SCHOOLS)), "theta has 3 entries: an unknown for each row"),
+    (lambda: part((models.eight_schools(schools=2), PAIR)), "theta has 2 entries: an unknown for each row"),
+    (lambda: part(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0))), "theta has 6 entries: an unknown for each row"),
+    (lambda: part((HAND, jnp.arange(5.0))), "one row and the others have log likelihoods"),
+    (lambda: part(models.from_numpyro(n_two_lengths, np.ones(6), np.ones(4))), "6 of first and 4 of second"),
+    (lambda: part(models.from_numpyro(n_closed_over, Y)), "data cannot be taken in parts"),
+    (lambda: part(models.from_pymc(p_plain())), "seen was observed as a plain array, so it keeps its shape"),
+    (lambda: part(models.from_pymc(p_fixed_dimension())), "data cannot be taken in parts"),
+    (lambda: part((models.read_as(by_hand()[0], rows=("level", "a")), by_hand()[1])), "data has no 'a'"),
+    (
+        lambda: gradients.once(gradients.minibatch(PLAIN, 2), KEY, MEAN_FIELD.init(1), ROWS._replace(y=jnp.ones(4))),
+        "5 entries in x, 4 entries in y",
+    ),
+    (lambda: isgd(models.eight_schools(schools=3), MEAN_FIELD, 2, size=1).init(KEY, MEAN_FIELD.init(5), SCHOOLS), "unknown for each row"),
+    (
+        lambda: anchored(models.eight_schools(schools=3), MEAN_FIELD, 2, 1, every=5).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
+        "unknown for each row",
+    ),
+    (lambda: use(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0)), batch=2), "unknown for each row"),
+    (lambda: use(models.from_numpyro(n_made_up, X, Y)), "data holds no outcome that the model knows of"),
+    (lambda: use((HAND, jnp.arange(5.0))), "data holds no outcome that the model knows of"),
+    (lambda: use(from_numpyro(), held_out={"y": jnp.ones(3)}), "covariates holds y and not x"),
+    (lambda: use(from_pymc(), held_out={"y": jnp.ones(3)}), "covariates holds y and not x"),
+    (lambda: use(from_numpyro(), held_out={**COLUMN, "group": jnp.zeros(2, int)}), "3 in x and 2 in group"),
+    (lambda: use((FREE, ROWS), held_out=ROWS._replace(y=jnp.ones(4))), r"held_out holds outcomes of shape \(4,\) and predict draws \(5,\)"),
+    (lambda: use((FREE, ROWS), held_out=ROWS._replace(x=jnp.ones((5, 2)))), "held_out does not fit predict"),
+    (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": X[:3]}), "covariates holds x and not group"),
+    (lambda: models.from_numpyro(n_array_outside, GROUP, Y), "fn takes a size or a branch from the values of an array"),
+    (lambda: models.from_numpyro(n_improper, Y), "fn draws the site after mu from a distribution without a sampler"),
+    (lambda: models.from_numpyro(n_factor, Y), "observes nothing but factors"),
+    (lambda: models.from_numpyro(n_table, pd.DataFrame({"x": X}), Y), r"table is a table; .* table\['x'\]"),
+    (lambda: models.from_numpyro(n_table, {"x": X, "n": 3}, Y), "table holds arrays and plain numbers"),
+    (lambda: models.from_numpyro(n_schools, np.ma.masked_less(X, 0), Y), "sigma is a masked array"),
+    (lambda: models.from_pymc(p_minibatch()), "model takes minibatches of seen itself"),
+    (lambda: models.from_pymc(p_potential()), "model observes nothing but potentials"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_data_are_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_columns_lists_dictionaries_and_large_counts_are_data():
+    model, data = models.from_numpyro(n_table, {"x": X}, pd.Series(Y))
+    assert set(data) == {"table", "y"}
+    assert np.allclose(gradients.take(data, jnp.arange(3), model.reading).rows["table"]["x"], X[:3])
+    drawn = from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": [1.0, 2.0], "group": [0, 3]})
+    assert drawn.shape == (2,)
+    drawn = from_pymc()[0].predict(KEY, jnp.zeros(6), {"x": [1.0, 2.0], "group": [0, 3]})
+    assert drawn.shape == (2,)
+    large = models.from_numpyro(scalar_outside_a_plate, X, np.full(N, 3_000_000_000))[1]["y"]
+    assert np.allclose(large, 3e9)
