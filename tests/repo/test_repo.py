@@ -75,7 +75,18 @@ def test_the_conda_environment_is_the_same_as_the_pip_one():
     assert str(listed.pop("python")) == PROJECT["requires-python"]
     listed.pop("pip")
     assert listed == {name: r.specifier for name, r in declared().items()}
-    assert "--no-deps --editable ." in pip
+
+
+def test_pip_takes_its_part_of_the_conda_environment(tmp_path):
+    """As conda does: the lines as a file of requirements, from the project's folder; nothing is fetched, since all is there."""
+    content = yaml.safe_load((ROOT / "environment.yml").read_text("utf8"))
+    (lines,) = [line["pip"] for line in content["dependencies"] if isinstance(line, dict)]
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text("\n".join(lines))
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--no-index", "--no-build-isolation", "--requirement", requirements]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"Would install {NAME}" in done.stdout
 
 
 @pytest.mark.parametrize("name", declared())
