@@ -18,6 +18,7 @@ from course_pkg.posthoc.report import Interval, Report, fidelity
 from course_pkg.posthoc.training import MakerFit, fit_decision_maker
 
 STRENGTHS = (0.0, 0.01, 0.1, 1.0, 10.0)  # candidates for nu, in units of the q-optimal decisions' risk
+FEW = 20  # held-out points: below this the bootstrap has too little to draw from, and its interval is too short
 FAR = 0.5  # predictive standard deviations, root mean square: beyond this the model is overridden
 
 
@@ -58,8 +59,13 @@ def correct(
     r"""Learn corrected decisions from the predictive draws of any engine, and report whether they are worth having.
 
     A decision maker is trained on part of the points and judged on the rest, beside the model's own q-optimal decisions and the best single
-    quantile. Warnings say when the interval of the held-out saving does not lie above 0 (no help), and when the decisions lie
-    far from the model's (a second model has been fitted to the data, and the decisions can no longer be explained by the first).
+    quantile. Warnings say when the data can show no help, when a single quantile does as well, when the held-out points are too few
+    for the interval, and when the decisions lie far from the model's (a second model has been fitted to the data, and the decisions can no
+    longer be explained by the first).
+
+    Help is claimed if the interval of the held-out saving lies above 0 and the model's own draws, taken for outcomes, would show such a
+    saving with probability ``(1 - level) / 2`` at most. The second holds for any number of points: where the model is right, the outcomes
+    are one more draw from it, and a claim is false that often at most.
 
     Unless ``train`` says otherwise, a third of the points is held out at random. They are new to the decision maker, not to the
     posterior, which was fitted to all of ``y``: for an honest figure, fit the posterior to the points of ``train`` only and let it predict
@@ -123,8 +129,8 @@ def correct(
     learnt = DecisionPrior(prior.mean[train], prior.sd[train])
     fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, key=jax.random.fold_in(key, 1), **training)
     decisions = fit.maker(features)
-    report = _report(loss, y, train, q_optimal, baseline(draws), decisions, sd, level, jax.random.fold_in(key, 2))
-    said = tuple(_doubts(report, far))
+    report = _report(loss, y, draws, train, q_optimal, baseline(draws), decisions, level, jax.random.fold_in(key, 2))
+    said = tuple(_doubts(report, baseline, level, far))
     for words in said:
         warnings.warn(words, CorrectionWarning, stacklevel=2)
     return Correction(decisions, q_optimal, report, fit, baseline, train, quantiles, said)
@@ -153,7 +159,7 @@ def _train(train, y, key):
     return train
 
 
-def _report(loss, y, train, q_optimal, single, decisions, sd, level, key) -> Report:
+def _report(loss, y, draws, train, q_optimal, single, decisions, level, key) -> Report:
     ways = {"q-optimal": q_optimal, "single quantile": single, "decision maker": decisions}
     cost = {name: np.asarray(loss(y, np.asarray(h)), float) for name, h in ways.items()}
     out = ~train
@@ -165,16 +171,38 @@ def _report(loss, y, train, q_optimal, single, decisions, sd, level, key) -> Rep
         found = paired_reduction(key, cost[name][out], cost["decision maker"][out], level=level, resamples=1000)
         return Interval(found.value, found.low, found.high)
 
-    far = fidelity(decisions[out], q_optimal[out], sd[out])
-    return Report(risks(train), risks(out), saved("q-optimal"), saved("single quantile"), far, (int(train.sum()), int(out.sum())))
+    far = fidelity(decisions[out], q_optimal[out], draws[out].std(axis=-1))
+    against = saved("q-optimal")
+    chance = _by_chance(loss, draws[out], np.asarray(q_optimal)[out], np.asarray(decisions)[out], against.value)
+    return Report(risks(train), risks(out), against, saved("single quantile"), far, (int(train.sum()), int(out.sum())), chance)
 
 
-def _doubts(report: Report, far: float):
-    saved = report.against_q_optimal
+def _by_chance(loss, draws, before, after, saved) -> float:
+    """The rank of a saving among those that the model's own draws would show, each draw taken for the outcomes of all points."""
+    risks = [np.asarray(loss(draws, h[..., None]), float).reshape(-1, draws.shape[-1]).mean(axis=0) for h in (before, after)]
+    as_large = risks[0] - risks[1] >= saved * risks[0]  # not as a ratio: a draw may cost nothing
+    return float((1 + as_large.sum()) / (1 + draws.shape[-1]))
+
+
+def _doubts(report: Report, baseline: SingleQuantile, level: float, far: float):
+    saved, single, out = report.against_q_optimal, report.against_single_quantile, report.points[1]
+    no_help = "no help that the data can show; keep the q-optimal decisions, or raise nu"
+    if out < FEW:
+        yield f"{out} points were held out, too few for the intervals (they are too short below {FEW}); hold out more"
     if saved.low <= 0:
         yield (
             f"the correction saves {saved.value:.1%} of the held-out risk, and the interval of that saving ({saved.low:.1%} to "
-            f"{saved.high:.1%}) does not lie above 0: no help that the data can show; keep the q-optimal decisions, or raise nu"
+            f"{saved.high:.1%}) does not lie above 0: {no_help}"
+        )
+    elif report.by_chance > (1 - level) / 2:
+        yield (
+            f"the correction saves {saved.value:.1%} of the held-out risk, and outcomes drawn from the model itself would show as much "
+            f"with probability {report.by_chance:.2f}: {no_help}"
+        )
+    elif single.low <= 0:
+        yield (
+            f"one quantile for all points, at level {baseline.level:.2f}, does as well on the held-out points: against it the correction "
+            f"saves {single.value:.1%} ({single.low:.1%} to {single.high:.1%}); take that simpler rule"
         )
     distance = report.fidelity.root_mean_square
     if distance > far:

@@ -33,6 +33,7 @@ class Report(NamedTuple):
     against_single_quantile: Interval
     fidelity: Fidelity  # on the held-out points
     points: tuple[int, int]  # how many of each
+    by_chance: float  # how often outcomes drawn from the model itself would show a saving of the q-optimal's risk as large
 
     def __str__(self):
         """The report as a table."""
@@ -40,6 +41,9 @@ class Report(NamedTuple):
         rows += [f"{name:16}{self.train[name]:10.4f}{self.held_out[name]:10.4f}" for name in self.train]
         for name, saved in (("q-optimal", self.against_q_optimal), ("single quantile", self.against_single_quantile)):
             rows.append(f"saved of the {name}'s held-out risk: {saved.value:.1%} ({saved.low:.1%} to {saved.high:.1%})")
+        rows.append(
+            f"were the model right, outcomes would show such a saving of the q-optimal's risk with probability {self.by_chance:.3f}"
+        )
         far = self.fidelity
         rows.append(
             f"from the q-optimal, in predictive sd: root mean square {far.root_mean_square:.2f}, median {far.median:.2f}, "
