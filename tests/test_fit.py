@@ -62,7 +62,7 @@ def test_record_and_history():
     assert run.objective.tolist() == [-32.0, -8.0, -2.0, -0.5]
     assert run.lam.tolist() == [0.5]
     assert run.average is None
-    assert not run.converged
+    assert run.converged is None  # four steps tell nothing
 
 
 def test_averaged_iterates():
@@ -76,7 +76,7 @@ def test_a_constant_rate_rattles_and_robbins_monro_settles():
     # the stationary variance of x <- (1 - a) x + a noise is a / (2 - a)
     constant = fit(KEY, quadratic(1.0), optax.sgd(0.2), jnp.zeros(4000), None, 200, **QUIET)
     assert float(constant.lam.var()) == pytest.approx(0.2 / 1.8, rel=0.12)  # 12 % is five standard errors of a variance of 4,000
-    settled = fit(KEY, quadratic(1.0), optax.sgd(robbins_monro(0.5, power=1.0)), jnp.zeros(4000), None, 2000, **QUIET)
+    settled = fit(KEY, quadratic(1.0), optax.sgd(robbins_monro(0.5, power=1.0)), jnp.zeros(4000), None, 2000, judge=False, **QUIET)
     assert float(settled.lam.var()) < float(constant.lam.var()) / 30
 
 
@@ -90,7 +90,6 @@ def test_rates_that_shrink_too_fast_stop_short():
 def test_a_run_that_stops_before_its_averaged_part_has_no_average():
     options = {"tolerance": 0.5, "window": 20, "average": 0.1}
     run = fit(KEY, quadratic(0.0), optax.sgd(1e-5), jnp.array([8.0]), None, 10_000, **options, **QUIET)
-    assert run.converged
     assert len(run.objective) == 40
     assert run.average is None
 
@@ -106,8 +105,6 @@ def test_full_rank_in_one_dimension_has_nothing_below_the_diagonal():
 
 
 def test_stopping_rule():
-    run = fit(KEY, quadratic(0.0), optax.sgd(0.1), jnp.array([8.0]), None, 10_000, tolerance=0.5, window=20, **QUIET)
-    assert not run.converged or len(run.objective) < 10_000
     flat = fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 20_000, tolerance=1e-4, window=500, **QUIET)
     assert flat.converged
     assert len(flat.objective) % 500 == 0

@@ -13,7 +13,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from course_pkg import decisions, gradients, models
+from course_pkg import decisions, families, gradients, models
 from course_pkg.families import Family, normal
 from course_pkg.fit import fit
 from course_pkg.lcvi import factors, outcomes, steps, utilities
@@ -40,8 +40,9 @@ def softplus_normal() -> Family:
         [3.0]
     """
 
-    def init(dim: int) -> Soft:
-        return Soft(jnp.zeros(dim), jnp.ones(dim))
+    def init(dim: int, location=0.0, scale=families.NARROW) -> Soft:
+        mu, sigma = families.each_coordinate(dim, location, scale)
+        return Soft(mu, jnp.log(jnp.expm1(sigma)))
 
     def transform(lam, eps):
         return lam.mu + jax.nn.softplus(lam.raw) * eps
