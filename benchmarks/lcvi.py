@@ -64,7 +64,7 @@ def race(roads, table, steps, repeats):
         for name, (estimator, start, fewer) in roads.items():
             count = max(steps // fewer, 5)
             begin = time.perf_counter()
-            fit(jax.random.key(repeat), estimator, optimizer, start, table, count, progress=False)
+            fit(jax.random.key(repeat), estimator, optimizer, start, table, count, progress=False, judge=False)
             if repeat:
                 seconds[name].append((time.perf_counter() - begin) / count)
     first = np.array(next(iter(seconds.values())))

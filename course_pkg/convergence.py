@@ -35,7 +35,7 @@ class Rise(NamedTuple):
 def rise(objective) -> Rise:
     r"""The rise of the mean objective from the third quarter of a run to the fourth, in the objective's units.
 
-    The interval comes from the means of ten batches in each quarter and Student's t with the nine degrees of freedom of one of them. Each of
+    The interval comes from the means of ten batches in each quarter, and from Student's t with the nine degrees of freedom of one. Each of
     its ends is crossed by chance in at most one of a hundred runs, if batches are long enough to be independent.
 
     Args:
@@ -55,7 +55,8 @@ def rise(objective) -> Rise:
     Source: Geweke (1992) for the comparison of two parts of a run; Welandawe et al. (2024) for what ails stopping rules
     that look at the lower bound alone.
     """
-    values = np.asarray(_guard.numbers("objective", objective, ndim=1), float)
+    _guard.numbers("objective", objective, ndim=1)
+    values = np.asarray(objective, float)
     if values.size < FEWEST:
         raise ValueError(f"objective has {values.size} values; give at least {FEWEST}")
     size = values.size // (4 * BATCHES)
@@ -95,7 +96,7 @@ def doubt(objective) -> str | None:
         return f"the objective still rose by {found.nats:.2g} nats {span}; take more steps, another rate or a better start{ASIDE}"
     if verdict is None and found.high - found.nats > NOISY:
         return (
-            f"the objective is so noisy that nobody can say whether it still rose {span} (by {found.low:.2g} to {found.high:.2g} nats); "
-            f"the fit may be far off: take more draws, larger minibatches, more steps or a narrower start{ASIDE}"
+            f"the objective is too noisy to say whether it still rose {span} (by {found.low:.2g} to {found.high:.2g} nats); "
+            f"take more draws, larger minibatches, more steps or a narrower start{ASIDE}"
         )
     return None

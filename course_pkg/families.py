@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.stats
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 from course_pkg import _guard
 
@@ -171,7 +171,7 @@ def compose(outer, inner, base: Base | None = None) -> Family:
     return Family(init, base, transform, standardize, log_det, outer.affine and inner.affine)
 
 
-def dimension(family: Family, lam) -> int:
+def dimension(family, lam) -> int:
     """How many coordinates ``theta`` has: the size of the first array of ``lam``.
 
     Raises:
@@ -187,7 +187,7 @@ def dimension(family: Family, lam) -> int:
     return sizes[0]
 
 
-def sample(key: PRNGKeyArray, family: Family, lam, draws: int):
+def sample(key, family, lam, draws: int):
     """Independent draws of ``theta``, shape ``(draws, d)``, differentiable in ``lam``.
 
     Raises:
@@ -203,7 +203,7 @@ def sample(key: PRNGKeyArray, family: Family, lam, draws: int):
     return jax.vmap(family.transform, (None, 0))(lam, eps)
 
 
-def log_prob(family: Family, lam, theta):
+def log_prob(family, lam, theta):
     r"""Log density :math:`\log q_\lambda(\theta)` at one point of shape ``(d,)``, in nats.
 
     Raises:
@@ -221,7 +221,7 @@ def log_prob(family: Family, lam, theta):
     return family.base.log_prob(eps).sum() - family.log_det(lam, eps)
 
 
-def entropy(family: Family, lam):
+def entropy(family, lam):
     r"""Entropy :math:`-\mathbb{E}_q \log q_\lambda` in nats, in closed form: :math:`d\,H(q_0) + \log|\det J|`.
 
     Raises:

@@ -81,7 +81,7 @@ def fit(
         window: steps in a window of the stopping rule; with a tolerance the noise of one window is held at once.
         progress: whether to show a bar.
         judge: whether to warn of a run whose objective still rose at its end, or was too noisy to tell; False for a run that is cut short
-            on purpose.
+            on purpose, or whose objective is not in nats.
 
     Returns:
         `Fit`.
