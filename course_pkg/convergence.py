@@ -52,8 +52,7 @@ def rise(objective) -> Rise:
         >>> round(rise(np.arange(1000) / 100).nats, 2)
         2.5
 
-    Source: Geweke (1992) for the comparison of two parts of a run; Welandawe et al. (2024) for what ails stopping rules
-    that look at the lower bound alone.
+    Source: Geweke (1992), who compares two parts of a chain; Dhaka et al. (2020), who judge a variational climb as a chain.
     """
     _guard.numbers("objective", objective, ndim=1)
     values = np.asarray(objective, float)

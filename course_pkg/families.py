@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.stats
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 
@@ -187,7 +187,7 @@ def dimension(family, lam) -> int:
     return sizes[0]
 
 
-def sample(key, family, lam, draws: int):
+def sample(key: PRNGKeyArray, family: Family, lam, draws: int):
     """Independent draws of ``theta``, shape ``(draws, d)``, differentiable in ``lam``.
 
     Raises:
@@ -203,7 +203,7 @@ def sample(key, family, lam, draws: int):
     return jax.vmap(family.transform, (None, 0))(lam, eps)
 
 
-def log_prob(family, lam, theta):
+def log_prob(family: Family, lam, theta):
     r"""Log density :math:`\log q_\lambda(\theta)` at one point of shape ``(d,)``, in nats.
 
     Raises:
@@ -221,7 +221,7 @@ def log_prob(family, lam, theta):
     return family.base.log_prob(eps).sum() - family.log_det(lam, eps)
 
 
-def entropy(family, lam):
+def entropy(family: Family, lam):
     r"""Entropy :math:`-\mathbb{E}_q \log q_\lambda` in nats, in closed form: :math:`d\,H(q_0) + \log|\det J|`.
 
     Raises:

@@ -1,5 +1,7 @@
 """The loop: where it ends, that chunks change nothing, and how it fails."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -172,7 +174,19 @@ def test_double_precision():
         assert run.lam.mu.dtype == jnp.float64
 
 
+PLAIN = inspect.unwrap(fit)  # without the types that only the tests check
+SGD = optax.sgd(0.1)
 BAD = [
+    (lambda: PLAIN(0, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, **QUIET), r"key is 0; give one random key, such as jax.random.key\(0\)"),
+    (lambda: PLAIN(KEY, FAMILY, SGD, FAMILY.init(2), DATA, 5, **QUIET), "estimator is Family.* give an Estimator"),
+    (lambda: PLAIN(KEY, ESTIMATOR, 0.1, FAMILY.init(2), DATA, 5, **QUIET), "optimizer is 0.1; give an optimiser of optax"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY, DATA, 5, **QUIET), "lam has type object"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, families.mean_field_normal().init(2), DATA, 5, **QUIET), "lam has shapes Diagonal.* give Triangular"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2)._replace(log_diagonal=jnp.zeros(1)), DATA, 5, **QUIET), "lam has shapes Triangular"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 2.5, **QUIET), "steps is 2.5"),
+    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, average=None, **QUIET), "average is None"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, average=float("nan"), **QUIET), "average is nan"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, window=0, **QUIET), "window is 0"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 0, **QUIET), "steps is 0"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, average=1.5, **QUIET), "average is 1.5"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, tolerance=-1.0, **QUIET), "tolerance is -1"),
