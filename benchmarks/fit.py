@@ -31,7 +31,7 @@ def ours(data, steps, samples, *, entropy, progress=False):
     """Seconds of one call are what this function takes; returns the mean objective of the last quarter."""
     model, family = models.eight_schools(centred=False), families.mean_field_normal()
     estimator = gradients.reparameterized(model, family, samples, entropy=entropy)
-    optimizer, start = optax.adam(RATE), family.init(model.dim)
+    optimizer, start = optax.adam(RATE), family.init(model.dim, scale=1.0)
 
     def call(seed):
         run = fit(jax.random.key(seed), estimator, optimizer, start, data, steps, progress=progress)

@@ -50,8 +50,8 @@ def general_roads(table):
         "any model, naive, 30 outcomes": drawn_outcome(model, u, 30, even=False),
     }
     plain = gradients.minibatch(gradients.reparameterized(model, family, 10, entropy="closed form"), 100)
-    roads = {"any model, plain": (plain, family.init(model.dim), 1)}
-    start = Pair(family.init(model.dim), jnp.zeros((rows, columns)))
+    roads = {"any model, plain": (plain, family.init(model.dim, scale=1.0), 1)}
+    start = Pair(family.init(model.dim, scale=1.0), jnp.zeros((rows, columns)))
     for name, term in terms.items():
         roads[name] = gradients.minibatch(calibrated(model, family, term, **options), 100), start, 4 if "naive" in name else 1
     return roads
@@ -64,7 +64,7 @@ def race(roads, table, steps, repeats):
         for name, (estimator, start, fewer) in roads.items():
             count = max(steps // fewer, 5)
             begin = time.perf_counter()
-            fit(jax.random.key(repeat), estimator, optimizer, start, table, count, progress=False)
+            fit(jax.random.key(repeat), estimator, optimizer, start, table, count, progress=False, judge=False)
             if repeat:
                 seconds[name].append((time.perf_counter() - begin) / count)
     first = np.array(next(iter(seconds.values())))

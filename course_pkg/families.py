@@ -4,18 +4,27 @@ A family :math:`q_\lambda` is a base density :math:`q_0` without parameters and 
 :math:`\epsilon \sim q_0`, set :math:`\theta = f_\lambda(\epsilon)`. Everything else follows from the pair. The density is
 :math:`\log q_\lambda(\theta) = \log q_0(s_\lambda(\theta)) - \log|\det J|` with :math:`s = f^{-1}`; composing two maps gives another
 family.
+
+A fit starts where ``family.init(dim, location=0.0, scale=0.1)`` says: at ``location`` (a number, or one for each coordinate), with draws
+scattered around it by ``scale`` (above 0, likewise). The start is narrow for a reason. Draws of a wide one fall where the log joint is
+thousands of nats below its summit, and gradients from there swamp all others: a fit may be thrown far away and not come back. A narrow one
+first finds the way up by the gradient at a point, and then widens. NumPyro's autoguides start at 0.1, too.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import scipy.stats
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
+
+NARROW = 0.1  # the scale that families start with
 
 
 class Base(NamedTuple):
@@ -29,7 +38,7 @@ class Base(NamedTuple):
 class Family(NamedTuple):
     r"""Distributions :math:`q_\lambda` of :math:`\theta = f_\lambda(\epsilon)`, for one point at a time."""
 
-    init: Callable  # dim -> lam, a pytree of unconstrained arrays
+    init: Callable  # dim, location=0.0, scale=0.1 -> lam, a pytree of unconstrained arrays
     base: Base
     transform: Callable  # lam, eps (d,) -> theta (d,)                the map f
     standardize: Callable  # lam, theta (d,) -> eps (d,)              its inverse s
@@ -55,7 +64,7 @@ class Triangular(NamedTuple):
 def location_scale(base: Base) -> Family:
     r"""Independent coordinates :math:`\theta_j = \mu_j + \sigma_j \epsilon_j` over any base: a mean-field family.
 
-    Parameters: `Diagonal`, started at location 0 and scale 1.
+    Parameters: `Diagonal`.
 
     Example:
         >>> family = location_scale(laplace())
@@ -65,9 +74,9 @@ def location_scale(base: Base) -> Family:
     Source: thesis, section 2.3.2; slides, the table of one-liners.
     """
 
-    def init(dim: int) -> Diagonal:
-        dim = _guard.count("dim", dim)
-        return Diagonal(jnp.zeros(dim), jnp.zeros(dim))
+    def init(dim: int, location=0.0, scale=NARROW) -> Diagonal:
+        mu, sigma = each_coordinate(dim, location, scale)
+        return Diagonal(mu, jnp.log(sigma))
 
     def transform(lam, eps):
         return lam.mu + jnp.exp(lam.log_sigma) * eps
@@ -84,21 +93,20 @@ def location_scale(base: Base) -> Family:
 def full_rank(base: Base) -> Family:
     r"""Dependent coordinates :math:`\theta = \mu + L\epsilon` with a lower triangle :math:`L` whose diagonal is positive.
 
-    Only the triangle is stored: :math:`d(d-1)/2` numbers below the diagonal. Parameters: `Triangular`, started at :math:`\mu = 0`,
-    :math:`L = I`.
+    Only the triangle is stored: :math:`d(d-1)/2` numbers below the diagonal. Parameters: `Triangular`, started with a diagonal :math:`L`.
 
     Example:
         >>> family = full_rank(normal())
-        >>> lam = family.init(2)._replace(below=jnp.array([3.0]))
+        >>> lam = family.init(2, scale=1.0)._replace(below=jnp.array([3.0]))
         >>> triangle(lam).tolist()
         [[1.0, 0.0], [3.0, 1.0]]
 
     Source: thesis, section 2.3.2 (normal approximations, with the words of erratum T09).
     """
 
-    def init(dim: int) -> Triangular:
-        dim = _guard.count("dim", dim)
-        return Triangular(jnp.zeros(dim), jnp.zeros(dim), jnp.zeros(dim * (dim - 1) // 2))
+    def init(dim: int, location=0.0, scale=NARROW) -> Triangular:
+        mu, sigma = each_coordinate(dim, location, scale)
+        return Triangular(mu, jnp.log(sigma), jnp.zeros(mu.size * (mu.size - 1) // 2))
 
     def transform(lam, eps):
         return lam.mu + triangle(lam) @ eps
@@ -121,24 +129,34 @@ def triangle(lam: Triangular):
 def compose(outer, inner, base: Base | None = None) -> Family:
     r"""The family of :math:`\theta = f(g(\epsilon))`: ``inner`` acts first, ``outer`` on its result.
 
-    Parameters are the pair ``(lam of outer, lam of inner)``.
+    Parameters are the pair ``(lam of outer, lam of inner)``. The outer map starts at ``location`` and ``scale``, the inner one at 0 and
+    1, so that the scale counts once. Where the outer one is no family and so has neither (a skew), the inner one starts there.
 
     Args:
         outer: a `Family`; or anything with its fields ``init``, ``transform``, ``standardize``, ``log_det`` and ``affine``.
         inner: the same.
         base: density of ``eps``; that of ``inner``, or else of ``outer``, where it is not given.
 
+    Raises:
+        ValueError: if neither of the two is a `Family`.
+
     Example:
         >>> family = compose(full_rank(normal()), location_scale(student_t(4.0)))
-        >>> lam = family.init(2)
+        >>> lam = family.init(2, location=3.0, scale=0.5)
         >>> family.transform(lam, jnp.array([1.0, 2.0])).tolist()
-        [1.0, 2.0]
+        [3.5, 4.0]
 
     Source: thesis, section 3.2.4 (the Lambert W family is a location and scale of a skew).
     """
+    first, second = (isinstance(part, Family) for part in (outer, inner))
+    if not (first or second):
+        raise ValueError(f"outer is {outer!r} and inner is {inner!r}; give at least one Family, such as families.mean_field_normal()")
 
-    def init(dim: int):
-        return outer.init(dim), inner.init(dim)
+    def init(dim: int, location=0.0, scale=NARROW):
+        start, standard = (dim, location, scale), (dim, 0.0, 1.0)
+        if not first:
+            return outer.init(dim), inner.init(*start)
+        return outer.init(*start), inner.init(*standard) if second else inner.init(dim)
 
     def transform(lam, eps):
         return outer.transform(lam[0], inner.transform(lam[1], eps))
@@ -149,39 +167,56 @@ def compose(outer, inner, base: Base | None = None) -> Family:
     def log_det(lam, eps):
         return inner.log_det(lam[1], eps) + outer.log_det(lam[0], inner.transform(lam[1], eps))
 
-    base = base or getattr(inner, "base", None) or outer.base
+    base = base or (inner.base if second else outer.base)
     return Family(init, base, transform, standardize, log_det, outer.affine and inner.affine)
 
 
-def dimension(family: Family, lam) -> int:
-    """How many coordinates ``theta`` has: the size of the first array of ``lam``."""
-    del family
-    return jax.tree.leaves(lam)[0].shape[-1]
+def dimension(family, lam) -> int:
+    """How many coordinates ``theta`` has: the size of the first array of ``lam``.
+
+    Raises:
+        ValueError: if ``family`` is no family, or ``lam`` has other shapes than the family's own parameters.
+    """
+    if not isinstance(family, Family):
+        raise ValueError(f"family is {family!r}; give a Family, such as families.mean_field_normal()")
+    sizes = [jnp.shape(leaf)[-1] for leaf in jax.tree.leaves(lam) if jnp.ndim(leaf)]
+    if not sizes:
+        raise ValueError(f"lam is {lam!r}; give parameters such as family.init(2)")
+    if (given := _shapes(lam)) != (own := _own_shapes(family.init, sizes[0])):
+        raise ValueError(f"lam has shapes {given}; give {own}, those of family.init({sizes[0]})")
+    return sizes[0]
 
 
 def sample(key: PRNGKeyArray, family: Family, lam, draws: int):
     """Independent draws of ``theta``, shape ``(draws, d)``, differentiable in ``lam``.
 
     Raises:
-        ValueError: if ``draws`` is below 1.
+        ValueError: if ``draws`` is below 1, ``key`` is no random key, or ``lam`` does not fit the family.
 
     Example:
         >>> family = mean_field_normal()
         >>> sample(jax.random.key(0), family, family.init(3), 5).shape
         (5, 3)
     """
-    eps = family.base.sample(key, (_guard.count("draws", draws), dimension(family, lam)))
+    shape = _guard.count("draws", draws), dimension(family, lam)
+    eps = family.base.sample(random_key(key), shape)
     return jax.vmap(family.transform, (None, 0))(lam, eps)
 
 
 def log_prob(family: Family, lam, theta):
     r"""Log density :math:`\log q_\lambda(\theta)` at one point of shape ``(d,)``, in nats.
 
+    Raises:
+        ValueError: if ``lam`` does not fit the family, or ``theta`` has another shape than ``(d,)``.
+
     Example:
         >>> family = mean_field_normal()
-        >>> round(float(log_prob(family, family.init(1), jnp.array([0.0]))), 4)
+        >>> round(float(log_prob(family, family.init(1, scale=1.0), jnp.array([0.0]))), 4)
         -0.9189
     """
+    dim = dimension(family, lam)
+    if jnp.shape(theta) != (dim,):
+        raise ValueError(f"theta has shape {jnp.shape(theta)}; give ({dim},), one point of the family, and use jax.vmap for many")
     eps = family.standardize(lam, theta)
     return family.base.log_prob(eps).sum() - family.log_det(lam, eps)
 
@@ -190,17 +225,33 @@ def entropy(family: Family, lam):
     r"""Entropy :math:`-\mathbb{E}_q \log q_\lambda` in nats, in closed form: :math:`d\,H(q_0) + \log|\det J|`.
 
     Raises:
-        ValueError: if the map is not affine; then only draws give the entropy.
+        ValueError: if the map is not affine (then only draws give the entropy), or ``lam`` does not fit the family.
 
     Example:
         >>> family = mean_field_normal()
-        >>> round(float(entropy(family, family.init(1))), 4)
+        >>> round(float(entropy(family, family.init(1, scale=1.0))), 4)
         1.4189
     """
+    d = dimension(family, lam)
     if not family.affine:
         raise ValueError("family has a map that is not affine, so its entropy has no closed form; use a Monte Carlo entropy")
-    d = dimension(family, lam)
     return d * family.base.entropy + family.log_det(lam, jnp.zeros(d))
+
+
+def each_coordinate(dim: int, location, scale):
+    """``location`` and ``scale`` of a start, checked, each of shape ``(dim,)``."""
+    dim = _guard.count("dim", dim)
+    mu, sigma = _one_each("location", location, dim), _one_each("scale", scale, dim)
+    if not _guard.traced(scale) and not (np.asarray(scale) > 0).all():
+        raise ValueError(f"scale holds {np.min(scale):g}; give numbers above 0")
+    return mu, sigma
+
+
+def random_key(key):
+    """``key``, if it is one."""
+    if not (isinstance(key, jax.Array) and ((jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()) or _is_raw_key(key))):
+        raise ValueError(f"key is {key!r}; give one random key, such as jax.random.key(0)")
+    return key
 
 
 def mean_field_normal() -> Family:
@@ -243,6 +294,26 @@ def student_t(df: float) -> Base:
         return jax.scipy.stats.t.logpdf(eps, df)
 
     return Base(draw, log_density, float(scipy.stats.t.entropy(df)))  # in double precision: its terms cancel where df is large
+
+
+def _one_each(name, value, dim):
+    value = _guard.numbers(name, value)
+    if value.shape not in ((), (dim,)):
+        raise ValueError(f"{name} has shape {value.shape}; give one number or {dim}, one for each coordinate")
+    return jnp.broadcast_to(value.astype(jnp.result_type(float)), (dim,))
+
+
+def _is_raw_key(key) -> bool:
+    return key.dtype == jnp.uint32 and key.shape == (2,)
+
+
+def _shapes(lam):
+    return jax.tree.map(jnp.shape, lam)
+
+
+@functools.lru_cache
+def _own_shapes(init, dim):
+    return _shapes(jax.eval_shape(lambda: init(dim)))
 
 
 def _sample_normal(key, shape):

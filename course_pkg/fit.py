@@ -5,6 +5,7 @@ at once, from keys that depend on the number of the step alone, so that neither 
 of the result. Inside, the parameters are one flat array; estimators and readers see their own structure.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -17,7 +18,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 from tqdm import tqdm
 
-from course_pkg import _guard
+from course_pkg import _guard, convergence
+from course_pkg.convergence import ConvergenceWarning
+from course_pkg.families import random_key
 from course_pkg.gradients import Estimator
 
 BLOCK = 1000  # steps in a compiled call
@@ -31,7 +34,7 @@ class Fit(NamedTuple):
     objective: np.ndarray  # (steps,) the estimate of the objective at each step
     recorded: Any  # what `record` returned, with a leading axis of steps; None without it, or before the first step
     average: Any  # mean of the parameters over the last part of the run; None where none was asked for, or the run ended before it
-    converged: bool  # whether the stopping rule ended the run
+    converged: bool | None  # whether the objective had stopped rising (`convergence.converged`); None where that cannot be told
     state: Any  # of the estimator
 
 
@@ -59,6 +62,7 @@ def fit(
     tolerance: float | None = None,
     window: int = BLOCK,
     progress: bool = True,
+    judge: bool = True,
 ) -> Fit:
     r"""Maximise an objective by ``steps`` stochastic gradient steps from ``lam``.
 
@@ -76,14 +80,21 @@ def fit(
             objective as it stands, so a constant added to the log joint changes when the run stops.
         window: steps in a window of the stopping rule; with a tolerance the noise of one window is held at once.
         progress: whether to show a bar.
+        judge: whether to warn of a run whose objective still rose at its end, or was too noisy to tell; False for a run that is cut short
+            on purpose, or whose objective is not in nats.
 
     Returns:
         `Fit`.
 
+    Warns:
+        ConvergenceWarning: from `convergence.doubt`, if ``converged`` is False, or None because of noise. That it is True is no proof: a
+            rate that is far too low, or has fallen to almost nothing, makes any trace flat.
+
     Raises:
         NotFiniteError: at the first gradient that is not finite, or that an optimiser turned into parameters that are not (Adam squares
             its gradients, so one beyond 1e19 overflows in single precision); it carries the run up to there.
-        ValueError: if a count or share is out of range, or ``lam`` holds no number or one that is not finite.
+        ValueError: if a count or share is out of range, ``lam`` holds no number or one that is not finite, or ``key``, ``estimator`` or
+            ``optimizer`` is something else.
 
     Example:
         >>> from course_pkg import families, gradients, models
@@ -93,13 +104,14 @@ def fit(
         >>> estimator = gradients.path_derivative(model, family, samples=5)
         >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), family.init(1), data, 500, progress=False)
         >>> exact = models.regression_posterior(data, 1.0, 10.0)
-        >>> bool(abs(run.lam.mu[0] - exact.mean[0]) < 0.02)
-        True
+        >>> bool(abs(run.lam.mu[0] - exact.mean[0]) < 0.02), run.converged
+        (True, True)
 
     Source: thesis, Algorithm 2; slides, stochastic gradient ascent.
     """
     steps, window = _guard.count("steps", steps), _guard.count("window", window)
-    if not 0 <= average <= 1:
+    _check(key, estimator, optimizer)
+    if not 0 <= _guard.number("average", average) <= 1:
         raise ValueError(f"average is {average}; give a share of the run, between 0 and 1")
     tolerance = None if tolerance is None else _guard.positive("tolerance", tolerance)
     lam = jax.tree.map(_parameter, lam)
@@ -112,9 +124,9 @@ def fit(
 
     length = window if tolerance else _block_length(estimator, key, lam, data, steps, progress)
     first_averaged = steps - int(np.ceil(average * steps))
-    objective, recorded, converged, done = [], [], False, 0
+    objective, recorded, settled, done = [], [], False, 0
     with tqdm(total=steps, disable=not progress, unit="step", unit_scale=True) as bar:
-        while done < steps and not converged:
+        while done < steps and not settled:
             count = min(length, steps - done)
             last_good = carry
             carry, (values, stats) = run(count, average > 0, key, done, first_averaged, carry, data)
@@ -123,9 +135,12 @@ def fit(
             done += count
             if not bool(jnp.isfinite(carry.flat).all()):
                 _raise_not_finite(run, key, done - count, count, first_averaged, last_good, data, unravel, objective, recorded, average)
-            converged = tolerance is not None and len(objective) > 1 and _settled(objective, tolerance)
+            settled = tolerance is not None and len(objective) > 1 and _settled(objective, tolerance)
             bar.update(count)
-    return _finish(carry, unravel, objective, recorded, converged, average, done - first_averaged)
+    result = _finish(carry, unravel, objective, recorded, average, done - first_averaged)
+    if judge and (doubt := convergence.doubt(result.objective)):
+        warnings.warn(doubt, ConvergenceWarning, stacklevel=2)
+    return result
 
 
 class Carry(NamedTuple):
@@ -168,6 +183,14 @@ def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Cal
         return rate * (1 + step / delay) ** -power
 
     return schedule
+
+
+def _check(key, estimator, optimizer):
+    random_key(key)
+    if not isinstance(estimator, Estimator):
+        raise ValueError(f"estimator is {estimator!r}; give an Estimator, such as gradients.path_derivative(model, family, 10)")
+    if not isinstance(optimizer, optax.GradientTransformation):
+        raise ValueError(f"optimizer is {optimizer!r}; give an optimiser of optax, such as optax.adam(0.01)")
 
 
 def _parameter(leaf):
@@ -234,7 +257,7 @@ def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unrav
         carry = after
         objective.append(values)
         recorded.append(stats)
-    result = _finish(carry, unravel, objective, recorded, False, average, number - first_averaged)
+    result = _finish(carry, unravel, objective, recorded, average, number - first_averaged)._replace(converged=False)
     raise NotFiniteError(
         f"the gradient of {name} at step {number}, or the step that it led to, is not finite; lower the rate, look at the model there, "
         "or start elsewhere (the run up to the last good step is in the error's fit)",
@@ -244,8 +267,8 @@ def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unrav
     )
 
 
-def _finish(carry, unravel, objective, recorded, converged, average, averaged) -> Fit:
+def _finish(carry, unravel, objective, recorded, average, averaged) -> Fit:
     values = np.concatenate([np.asarray(v) for v in objective]) if objective else np.zeros(0)
     stats = jax.tree.map(lambda *parts: np.concatenate(parts), *recorded) if recorded else None
     mean = unravel(carry.total / averaged) if average > 0 and averaged > 0 else None
-    return Fit(unravel(carry.flat), values, stats, mean, converged, carry.estimator)
+    return Fit(unravel(carry.flat), values, stats, mean, convergence.converged(values), carry.estimator)

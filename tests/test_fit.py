@@ -1,5 +1,7 @@
 """The loop: where it ends, that chunks change nothing, and how it fails."""
 
+import inspect
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -62,7 +64,7 @@ def test_record_and_history():
     assert run.objective.tolist() == [-32.0, -8.0, -2.0, -0.5]
     assert run.lam.tolist() == [0.5]
     assert run.average is None
-    assert not run.converged
+    assert run.converged is None  # four steps tell nothing
 
 
 def test_averaged_iterates():
@@ -76,7 +78,7 @@ def test_a_constant_rate_rattles_and_robbins_monro_settles():
     # the stationary variance of x <- (1 - a) x + a noise is a / (2 - a)
     constant = fit(KEY, quadratic(1.0), optax.sgd(0.2), jnp.zeros(4000), None, 200, **QUIET)
     assert float(constant.lam.var()) == pytest.approx(0.2 / 1.8, rel=0.12)  # 12 % is five standard errors of a variance of 4,000
-    settled = fit(KEY, quadratic(1.0), optax.sgd(robbins_monro(0.5, power=1.0)), jnp.zeros(4000), None, 2000, **QUIET)
+    settled = fit(KEY, quadratic(1.0), optax.sgd(robbins_monro(0.5, power=1.0)), jnp.zeros(4000), None, 2000, judge=False, **QUIET)
     assert float(settled.lam.var()) < float(constant.lam.var()) / 30
 
 
@@ -90,7 +92,6 @@ def test_rates_that_shrink_too_fast_stop_short():
 def test_a_run_that_stops_before_its_averaged_part_has_no_average():
     options = {"tolerance": 0.5, "window": 20, "average": 0.1}
     run = fit(KEY, quadratic(0.0), optax.sgd(1e-5), jnp.array([8.0]), None, 10_000, **options, **QUIET)
-    assert run.converged
     assert len(run.objective) == 40
     assert run.average is None
 
@@ -106,8 +107,6 @@ def test_full_rank_in_one_dimension_has_nothing_below_the_diagonal():
 
 
 def test_stopping_rule():
-    run = fit(KEY, quadratic(0.0), optax.sgd(0.1), jnp.array([8.0]), None, 10_000, tolerance=0.5, window=20, **QUIET)
-    assert not run.converged or len(run.objective) < 10_000
     flat = fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 20_000, tolerance=1e-4, window=500, **QUIET)
     assert flat.converged
     assert len(flat.objective) % 500 == 0
@@ -175,7 +174,19 @@ def test_double_precision():
         assert run.lam.mu.dtype == jnp.float64
 
 
+PLAIN = inspect.unwrap(fit)  # without the types that only the tests check
+SGD = optax.sgd(0.1)
 BAD = [
+    (lambda: PLAIN(0, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, **QUIET), r"key is 0; give one random key, such as jax.random.key\(0\)"),
+    (lambda: PLAIN(KEY, FAMILY, SGD, FAMILY.init(2), DATA, 5, **QUIET), "estimator is Family.* give an Estimator"),
+    (lambda: PLAIN(KEY, ESTIMATOR, 0.1, FAMILY.init(2), DATA, 5, **QUIET), "optimizer is 0.1; give an optimiser of optax"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY, DATA, 5, **QUIET), "lam has type object"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, families.mean_field_normal().init(2), DATA, 5, **QUIET), "lam has shapes Diagonal.* give Triangular"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2)._replace(log_diagonal=jnp.zeros(1)), DATA, 5, **QUIET), "lam has shapes Triangular"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 2.5, **QUIET), "steps is 2.5"),
+    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, average=None, **QUIET), "average is None"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, average=float("nan"), **QUIET), "average is nan"),
+    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, window=0, **QUIET), "window is 0"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 0, **QUIET), "steps is 0"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, average=1.5, **QUIET), "average is 1.5"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, tolerance=-1.0, **QUIET), "tolerance is -1"),

@@ -176,7 +176,7 @@ def test_unnormalised_weights_shrink_in_many_dimensions_and_two_mends():
     dim, draws = 100, 10
     model = models.Model(dim, lambda t: t.sum(), lambda t, data: 0.0 * data.sum(), None, None)  # a slope of one everywhere
     data = jnp.zeros((2, 1))
-    old = MEAN_FIELD.init(dim)
+    old = MEAN_FIELD.init(dim, scale=1.0)
     new = old._replace(mu=jnp.full(dim, 0.4))
 
     def stale_average(**options):

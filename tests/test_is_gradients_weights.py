@@ -64,7 +64,7 @@ def test_weights_of_other_families_have_mean_one_and_equal_the_ratio_of_densitie
 
 def test_without_the_jacobian_the_mean_is_the_ratio_of_scales_to_the_power_of_the_dimension():
     """Erratum T26, in ten dimensions: 0.8^10."""
-    old = MEAN_FIELD.init(10)
+    old = MEAN_FIELD.init(10, scale=1.0)
     new = old._replace(log_sigma=jnp.full(10, jnp.log(0.8)))
     theta = families.sample(jax.random.key(0), MEAN_FIELD, old, 100_000)
     eps_new = (theta - new.mu[None]) / 0.8

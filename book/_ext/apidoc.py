@@ -10,7 +10,7 @@ PLACE = re.compile(r"^% modules:.*$", re.MULTILINE)
 # From what lies at the bottom to what stands on top; a module that is not named here follows, by its name.
 ORDER = (
     *("data", "models", "families", "decisions"),
-    *("gradients", "implicit", "fit", "mcmc", "vi", "is_gradients", "lambertw", "lcvi", "posthoc"),
+    *("gradients", "implicit", "convergence", "fit", "mcmc", "vi", "is_gradients", "lambertw", "lcvi", "posthoc"),
     *("plots", "checks"),
 )
 SECTION = """## `{name}`

@@ -61,7 +61,7 @@ def normal_columns(rows: int = 50_000, columns: int = 500, size: int = 1000, see
         return temper * (-0.5 * tau.value * squares + 0.5 * x.shape[0] * (tau.log - LOG_2PI)).sum()
 
     model = Model(2 * columns, log_prior, log_likelihood, _no_predict, lambda theta: {"mu": theta[:columns], "t": theta[columns:]})
-    start = families.mean_field_normal().init(2 * columns)
+    start = families.mean_field_normal().init(2 * columns, scale=1.0)
     return Problem("normal", model, jnp.asarray(x), size, 0.05, start, partial(_normal_elbo, sums, rows, temper))
 
 
@@ -97,7 +97,7 @@ def regression(rows: int = 50_000, columns: int = 500, size: int = 5000, seed: i
     y = x @ rng.standard_normal(columns).astype(np.float32) + rng.standard_normal(rows, dtype=np.float32)
     precise = x.astype(np.float64)
     moments = precise.T @ precise, precise.T @ y, float((y.astype(np.float64) ** 2).sum())
-    start = families.mean_field_normal().init(columns)
+    start = families.mean_field_normal().init(columns, scale=1.0)
     model = linear_regression(columns, 1.0, 1.0)
     return Problem("regression", model, Rows(jnp.asarray(x), jnp.asarray(y)), size, 0.1, start, partial(_regression_elbo, moments, rows))
 

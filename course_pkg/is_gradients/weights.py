@@ -55,7 +55,7 @@ def importance_weights(family: Family, lam_new, lam_old, theta, *, factors: int 
 
     Example:
         >>> family = families.mean_field_normal()
-        >>> old = family.init(2)
+        >>> old = family.init(2, scale=1.0)
         >>> theta = families.sample(jax.random.key(0), family, old, 4000)
         >>> new = old._replace(mu=jnp.array([0.3, 0.0]))
         >>> weights = importance_weights(family, new, old, theta)

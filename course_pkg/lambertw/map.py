@@ -136,7 +136,7 @@ def skew(gamma_max: float = 0.3, d: float = D) -> Skew:
     Example:
         >>> from course_pkg import families
         >>> family = families.compose(families.location_scale(families.normal()), skew(gamma_max=0.5))
-        >>> lam = family.init(2)
+        >>> lam = family.init(2, scale=1.0)
         >>> lam[1].tolist(), family.transform(lam, jnp.array([1.0, -1.0])).tolist()
         ([0.0, 0.0], [1.0, -1.0])
 

@@ -98,7 +98,8 @@ def amortise(
     sample = predict(keys[0], x[:: max(1, len(x) // 1000)], draws)
     network = start_network(keys[1], x, location=float(sample.mean()), scale=float(sample.std()), width=width, depth=depth)
     optimizer = optax.adam(optax.cosine_decay_schedule(_guard.positive("rate", rate), steps))
-    return fit(keys[2], _network_estimator(predict, loss, batch, draws), optimizer, network, x, steps, progress=False).lam
+    estimator = _network_estimator(predict, loss, batch, draws)
+    return fit(keys[2], estimator, optimizer, network, x, steps, progress=False, judge=False).lam  # minus a loss is not in nats
 
 
 def _network_estimator(predict, loss, batch, draws) -> Estimator:

@@ -13,7 +13,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from course_pkg import decisions, gradients, models
+from course_pkg import decisions, families, gradients, models
 from course_pkg.families import Family, normal
 from course_pkg.fit import fit
 from course_pkg.lcvi import factors, outcomes, steps, utilities
@@ -40,8 +40,9 @@ def softplus_normal() -> Family:
         [3.0]
     """
 
-    def init(dim: int) -> Soft:
-        return Soft(jnp.zeros(dim), jnp.ones(dim))
+    def init(dim: int, location=0.0, scale=families.NARROW) -> Soft:
+        mu, sigma = families.each_coordinate(dim, location, scale)
+        return Soft(mu, jnp.log(jnp.expm1(sigma)))
 
     def transform(lam, eps):
         return lam.mu + jax.nn.softplus(lam.raw) * eps
@@ -89,7 +90,8 @@ def eight_schools_run(key: PRNGKeyArray, schools: models.Schools, *, calibrate: 
     lam: Any = Soft(jax.random.normal(keys[0], (10,)), jnp.ones(10))
     start = Pair(lam, jax.random.normal(keys[1], (8,))) if calibrate else lam
     record = _of_pair if calibrate else _itself
-    run = fit(keys[2], _schools_estimator(calibrate), optax.adam(0.05), start, schools, iterations, record=record, progress=False)
+    options: Any = {"progress": False, "judge": False}  # the paper's number of steps, whatever became of them
+    run = fit(keys[2], _schools_estimator(calibrate), optax.adam(0.05), start, schools, iterations, record=record, **options)
     places = np.append(np.arange(0, iterations, every), iterations - 1)
     lams = jax.tree.map(lambda a: jnp.asarray(a[places]), run.recorded)
     exact, draws = _predict_schools(keys[3], lams, schools)
@@ -159,7 +161,7 @@ def music_run(key: PRNGKeyArray, table: models.TableRows, utility: utilities.Uti
     start = factors.random_start(start_key, rows, columns, 20)
     if utility is None or options.get("em"):
         start = start._replace(h=())
-    run = fit(key, factors.factor_estimator(utility, **options), optax.adam(0.01), start, table, iterations, progress=False)
+    run = fit(key, factors.factor_estimator(utility, **options), optax.adam(0.01), start, table, iterations, progress=False, judge=False)
     return MusicRun(run.lam.lam, run.lam.h, run.objective)
 
 

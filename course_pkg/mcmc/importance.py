@@ -44,7 +44,7 @@ def importance_sample(key: PRNGKeyArray, log_target, family: families.Family, la
 
     Example:
         >>> q = families.mean_field_normal()
-        >>> drawn = importance_sample(jax.random.key(0), lambda t: -0.5 * ((t - 0.5) ** 2).sum(), q, q.init(1), 4000)
+        >>> drawn = importance_sample(jax.random.key(0), lambda t: -0.5 * ((t - 0.5) ** 2).sum(), q, q.init(1, scale=1.0), 4000)
         >>> estimate = self_normalised(drawn.theta[:, 0], drawn.log_weights)
         >>> bool(abs(estimate.value - 0.5) < 4 * estimate.standard_error)
         True

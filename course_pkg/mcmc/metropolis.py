@@ -98,7 +98,7 @@ def independence(log_density: Callable, sample: Callable, log_prob: Callable) ->
     Example:
         >>> import jax.numpy as jnp
         >>> from course_pkg import families
-        >>> q, lam = families.mean_field_normal(), families.mean_field_normal().init(2)
+        >>> q, lam = families.mean_field_normal(), families.mean_field_normal().init(2, scale=1.0)
         >>> draw = lambda key: families.sample(key, q, lam, 1)[0]
         >>> kernel = independence(lambda x: -0.5 * x @ x, draw, lambda y: families.log_prob(q, lam, y))
         >>> bool(kernel.step(jax.random.key(0), kernel.init(jnp.zeros(2)))[1].accepted)  # the target itself: always accepted
