@@ -78,7 +78,7 @@ def lda(
     """
     rules, topics = steps.rules(alpha, gamma, inner, tolerance), _guard.count("topics", topics)
     iterations, (word, count, words) = _guard.count("iterations", iterations), sound("documents", documents)
-    pi, b, elbo = _batch(rules, iterations, steps.blocks(word), steps.blocks(count), steps.start(key, topics, words))
+    pi, b, elbo = _batch(iterations, rules, steps.blocks(word), steps.blocks(count), steps.start(key, topics, words))
     return Topics(pi[: len(word)], b, elbo, rules.alpha)
 
 
@@ -126,7 +126,8 @@ def mean_topics(fit: Topics):
 
     Source: the mean of a Dirichlet.
     """
-    return fit.topics / fit.topics.sum(axis=1, keepdims=True)
+    topics = jnp.asarray(fit.topics)
+    return topics / topics.sum(axis=1, keepdims=True)
 
 
 def _sweep(rules, b, word, count):
@@ -141,8 +142,8 @@ def _sweep(rules, b, word, count):
     return jax.lax.scan(one, jnp.zeros_like(b), (word, count))
 
 
-@partial(jax.jit, static_argnums=(0, 1))
-def _batch(rules, iterations, word, count, b):
+@partial(jax.jit, static_argnums=0)
+def _batch(iterations, rules, word, count, b):
     def one(b, _):
         total, pi = _sweep(rules, b, word, count)
         b = rules.gamma + total
@@ -153,7 +154,8 @@ def _batch(rules, iterations, word, count, b):
     return pi, b, elbo.at[-1].set(last)
 
 
+@jax.jit
 def finished(rules, b, word, count):
     """The factors of all documents for the final topics, ``(N, K)`` and filled up to whole blocks, and the bound."""
-    pi = steps.at_rest(rules._replace(inner=max(rules.inner, AT_LAST)), b, word, count)
+    pi = steps.at_rest(rules._replace(inner=jnp.maximum(rules.inner, AT_LAST)), b, word, count)
     return pi.reshape(-1, len(b)), steps.bound(rules, b, word, count, pi)

@@ -72,13 +72,13 @@ def stochastic_lda(
     if _guard.number("delay", delay) < 1:
         raise ValueError(f"delay is {delay:g}; give at least 1")
     first, key = jax.random.split(key)
-    b = _topics(rules, steps, size, key, (delay, power), (word, count), lda_steps.start(first, topics, words))
-    pi, bound = jax.jit(finished, static_argnums=0)(rules, b, lda_steps.blocks(word), lda_steps.blocks(count))
+    b = _topics(steps, size, rules, key, (delay, power), (word, count), lda_steps.start(first, topics, words))
+    pi, bound = finished(rules, b, lda_steps.blocks(word), lda_steps.blocks(count))
     return Topics(pi[: len(word)], b, bound[None], rules.alpha)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def _topics(rules, steps, size, key, pace, documents, b):
+@partial(jax.jit, static_argnums=(0, 1))
+def _topics(steps, size, rules, key, pace, documents, b):
     (delay, power), (word, count) = pace, documents
 
     def one(b, numbered):

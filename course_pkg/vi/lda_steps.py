@@ -12,7 +12,6 @@ N10), the updates are
 different words of a document, not of its length. Arguments are not checked here.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -134,7 +133,7 @@ def bound(rules, b, word, count, pi):
     return jax.lax.map(of_block, (word, count, pi)).sum() + _dirichlet_terms(b, rules.gamma).sum()
 
 
-@partial(jax.jit, static_argnums=0)
+@jax.jit
 def at_rest(rules, b, word, count):
     """The factors of documents in blocks for given topics, ``(blocks, BLOCK, K)``."""
     return jax.lax.map(lambda block: settle(rules, scores(b, block[0]), block[1], len(b)), (word, count))
