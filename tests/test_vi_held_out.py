@@ -99,7 +99,6 @@ def test_on_this_book_topics_are_no_worse_than_scikit_learns(sections):
     ours = np.array([(token_bound(fit, train), perplexity(fit, seen, held)) for fit in fits])
     error = np.sqrt((ours.var(axis=0, ddof=1) + theirs.var(axis=0, ddof=1)) / 4)
     bound, surprise = (ours.mean(axis=0) - theirs.mean(axis=0)) / error
-    print("ours", ours, "theirs", theirs, bound, surprise)
     assert bound > -4.5
     assert surprise < 4.5
 
