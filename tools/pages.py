@@ -220,7 +220,7 @@ def compiled_functions(root: Path = ROOT) -> Iterator[Path]:
                 entry.replace(shared / entry.name)
 
 
-def _code_line(page: Page, cell: int, offset: int) -> int:
+def code_line(page: Page, cell: int, offset: int) -> int:
     """Line in the file of a code cell's line ``offset`` (from 1); the cell's options stand between fence and code."""
     source = [c.source for c in page.notebook.cells if c.cell_type == "code"][cell - 1].splitlines()
     lines = page.path.read_text("utf8").splitlines()
@@ -229,28 +229,35 @@ def _code_line(page: Page, cell: int, offset: int) -> int:
     return first + offset
 
 
-def _explain(page: Page, cell: int, error: Exception) -> Failure:
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError
-
-    if isinstance(error, CellExecutionError):
-        code = [c for c in page.notebook.cells if c.cell_type == "code"][cell - 1]
-        shown = "\n".join(line for o in code.outputs if o.output_type == "error" for line in o.traceback)
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+def raised(page: Page, cell: int) -> Failure | None:
+    """The exception among a code cell's outputs, and the line of the file at which it left the cell."""
+    code = [c for c in page.notebook.cells if c.cell_type == "code"][cell - 1]
+    for error in (o for o in code.outputs if o.output_type == "error"):
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback))
         places = re.findall(rf"Cell In\[{code.execution_count}\], line (\d+)", plain)
-        line = _code_line(page, cell, int(places[0]) if places else 1)
+        line = code_line(page, cell, int(places[0]) if places else 1)
         return Failure(page.name, cell, line, f"{error.ename}: {error.evalue}\n{plain}")
+    return None
+
+
+def _explain(page: Page, cell: int, error: Exception) -> Failure:
+    from nbclient.exceptions import CellTimeoutError
+
+    if failure := raised(page, cell):
+        return failure
     if isinstance(error, CellTimeoutError):
         return Failure(page.name, cell, page.fences[cell - 1], f"took longer than {CELL_SECONDS} s")
     return Failure(page.name, cell, page.fences[cell - 1], f"{type(error).__name__}: {error}")
 
 
-def _first_stderr(page: Page) -> Failure | None:
+def first_stderr(page: Page) -> Failure | None:
+    """The first cell that wrote to stderr, which on a page is an error: warnings end there."""
     code = [c for c in page.notebook.cells if c.cell_type == "code"]
     for number, cell in enumerate(code, start=1):
         text = "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stderr")
         if text:
             message = f"wrote to stderr, which would show on the page; mend its cause:\n{text}"
-            return Failure(page.name, number, _code_line(page, number, 1), message)
+            return Failure(page.name, number, code_line(page, number, 1), message)
     return None
 
 
@@ -261,13 +268,31 @@ def _first_nothing(page: Page) -> Failure | None:
         shown = [o.data.get("text/plain", "") for o in cell.outputs if o.output_type == "execute_result"]
         if any(re.fullmatch(r"[(\[](None[,\s]*)+[)\]]", text) for text in shown):
             last = cell.source.rstrip().count("\n") + 1
-            return Failure(page.name, number, _code_line(page, number, last), f"shows {shown[0]}: end its last line with a semicolon")
+            return Failure(page.name, number, code_line(page, number, last), f"shows {shown[0]}: end its last line with a semicolon")
     return None
 
 
-def _execute(page: Page, root: Path) -> Outcome:
-    """Run a page from top to bottom in a kernel of its own, in its own folder; its notebook receives the outputs."""
+def run_cells(page: Page, root: Path = ROOT, environment: Mapping[str, str] | None = None, **options: Any) -> None:
+    """Run a page from top to bottom in a kernel of its own, in its own folder; its notebook receives the outputs.
+
+    ``environment`` is added to this process's own; ``options`` go to nbclient.
+    """
     from nbclient import NotebookClient
+
+    client = NotebookClient(
+        page.notebook,
+        timeout=CELL_SECONDS,
+        record_timing=False,  # times in the cells' metadata would change the page's fingerprint
+        resources={"metadata": {"path": str(page.path.parent)}},
+        **options,
+    )
+    inherited = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # figures go inline
+    with compiled_functions(root) as folder:
+        variables = {**inherited, **(environment or {}), "JAX_COMPILATION_CACHE_DIR": str(folder)}
+        asyncio.run(client.async_execute(env=variables))
+
+
+def _execute(page: Page, root: Path) -> Outcome:
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     codes = [i for i, cell in enumerate(page.notebook.cells) if cell.cell_type == "code"]
@@ -280,22 +305,13 @@ def _execute(page: Page, root: Path) -> Outcome:
         if cell.cell_type == "code":
             current = codes.index(cell_index) + 1
 
-    client = NotebookClient(
-        page.notebook,
-        timeout=CELL_SECONDS,
-        record_timing=False,  # times in the cells' metadata would change the page's fingerprint
-        resources={"metadata": {"path": str(page.path.parent)}},
-        on_cell_start=remember,
-    )
-    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # figures go inline
     failure = None
     start = time.perf_counter()
     try:
-        with compiled_functions(root) as folder:
-            asyncio.run(client.async_execute(env={**environment, "JAX_COMPILATION_CACHE_DIR": str(folder)}))
+        run_cells(page, root, on_cell_start=remember)
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         failure = _explain(page, current, error)
-    return Outcome(page, time.perf_counter() - start, False, failure or _first_stderr(page) or _first_nothing(page))
+    return Outcome(page, time.perf_counter() - start, False, failure or first_stderr(page) or _first_nothing(page))
 
 
 def run(paths: Iterable[Path], root: Path = ROOT, processes: int = PROCESSES) -> Iterator[Outcome]:
