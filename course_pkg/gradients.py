@@ -141,7 +141,7 @@ def score(model: Model, family: Family, samples: int, *, baseline: str = "none")
         per_sample = jax.tree.map(lambda s: _less_baseline(baseline, g, s), scores)
         return Estimate(g.mean(), mean_over_samples(per_sample), per_sample), state
 
-    return Estimator(no_state, _draw_base(family, samples), estimate, model)
+    return Estimator(no_state, _draw_base(model, family, samples), estimate, model)
 
 
 def minibatch(estimator: Estimator, size: int) -> Estimator:
@@ -194,7 +194,7 @@ def _pathwise(model, term, family, samples) -> Estimator:
         values, per_sample = jax.vmap(jax.value_and_grad(term), (None, 0, None, None))(lam, eps, rows, scale)
         return Estimate(values.mean(), mean_over_samples(per_sample), per_sample), state
 
-    return Estimator(no_state, _draw_base(family, samples), estimate, model)
+    return Estimator(no_state, _draw_base(model, family, samples), estimate, model)
 
 
 def _closed_entropy(family, entropy) -> bool:
@@ -219,9 +219,12 @@ def _sum_of_others(terms):
     return terms.sum(axis=0, keepdims=True) - terms
 
 
-def _draw_base(family, samples):
+def _draw_base(model, family, samples):
     def draw(key, lam, data):  # noqa: ARG001
-        return family.base.sample(key, (samples, families.dimension(family, lam)))
+        dim = families.dimension(family, lam)
+        if dim != model.dim:
+            raise ValueError(f"lam has {dim} coordinates and the model has {model.dim}; start from family.init({model.dim})")
+        return family.base.sample(key, (samples, dim))
 
     return draw
 

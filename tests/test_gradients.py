@@ -144,6 +144,10 @@ BAD = [
     (lambda: gradients.score(MODEL, MEAN_FIELD, 1, baseline="constant"), "samples is 1"),
     (lambda: gradients.score(MODEL, MEAN_FIELD, 2, baseline="optimal"), "samples is 2"),
     (lambda: gradients.minibatch(gradients.score(MODEL, MEAN_FIELD, 5), 0), "size is 0"),
+    (
+        lambda: gradients.once(gradients.score(MODEL, MEAN_FIELD, 5), jax.random.key(0), MEAN_FIELD.init(1), DATA),
+        "lam has 1 coordinates and the model has",
+    ),
 ]
 
 
