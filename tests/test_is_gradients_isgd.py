@@ -284,3 +284,25 @@ def test_a_reused_step_does_not_call_the_model():
     jax.effects_barrier()
     assert len(calls) == int(run.state.fresh)
     assert 20 < len(calls) < 70
+
+
+def test_under_vmap_a_reused_step_calls_the_model_and_is_the_same_step():
+    calls = []
+
+    def log_likelihood(theta, data):
+        jax.debug.callback(lambda: calls.append(1))
+        return MODEL.log_likelihood(theta, data)
+
+    estimator = isgd(MODEL._replace(log_likelihood=log_likelihood), MEAN_FIELD, 1)
+    key, lam = jax.random.key(5), MEAN_FIELD.init(DIM)
+    _, state = estimator.estimate((1.0, key, key), lam, estimator.init(key, lam, DATA), DATA)
+    jax.effects_barrier()
+    calls.clear()
+    step = jax.jit(lambda rho: estimator.estimate((rho, key, key), lam, state, DATA)[0].gradient)
+    alone = step(jnp.array(0.0))
+    jax.effects_barrier()
+    assert not calls
+    together = jax.vmap(step)(jnp.zeros(3))
+    jax.effects_barrier()
+    assert calls
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(jnp.tile(a, (3, 1)), b, rtol=1e-5), alone, together)

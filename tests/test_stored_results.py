@@ -657,7 +657,7 @@ def test_does_it_pay(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["is_gradients.py", "--small", "--models", "normal", "--seeds", "1", "--out", str(out)])
     does_it_pay.main()
     found = strictly(out.read_text("utf8"))
-    parts = ("costs", "bytes", "published", "tuned/methods")
+    parts = ("costs", "bytes", "published", "published, tempered", "tuned/methods")
     fewer = ["/results", *(f"/results/normal/{part}" for part in parts)]
     same_keys(found, stored("is_gradients", "does_it_pay"), fewer)
     assert all(map(math.isfinite, numbers(found)))
@@ -665,7 +665,11 @@ def test_does_it_pay(monkeypatch, tmp_path):
     for word in far:
         assert sgd[word]["seconds"] == [pytest.approx(COST["fresh"] * sgd[word]["gradients"][0])]
         assert -1 <= signs[word][0] <= 1
-    assert found["results"]["normal"]["bytes"]["I-SAG"] > 5 * found["results"]["normal"]["bytes"]["SGD"]
+    size = found["results"]["normal"]["bytes"]
+    assert size["I-SAG"] > 5 * size["ISGD"] > size["SGD"] == 0
+    assert shlex.split(found["made_by"])[2:] == sys.argv[1:]
+    runs = (found["results"]["normal"][key]["0"]["ELBO"] for key in ("published", "published, tempered"))
+    assert len({round(elbo) for pair in runs for elbo in pair}) == 4  # two objectives
 
 
 COST = {"fresh": 1e-3, "cheap": 0.0, "anchor": 0.0}

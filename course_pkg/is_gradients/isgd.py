@@ -43,7 +43,8 @@ def isgd(
 
     A step draws :math:`\rho \sim U(0, 1)` and reuses if :math:`\rho <` ``reuse`` (one convention, erratum T25), so a model gradient serves
     :math:`1/(1 - p)` steps on average. It evaluates the model afresh if there is nothing to reuse yet, and if the effective sample size is
-    below ``least_ess``. On a reused step the model is not called at all.
+    below ``least_ess``. On a reused step the model is not called, unless the run is under `jax.vmap`: there every step pays for the model,
+    since a condition on a batch evaluates both branches. The numbers are the same; `jax.lax.map` over runs keeps the saving.
 
     The reused gradient is :math:`\frac1M \sum_m w_m \odot \nabla_\theta \log p(\mathcal{D}, \theta_m)\,
     \nabla_\lambda f_{\lambda'}(\epsilon'_m)` plus the gradient of the entropy, which is never old. In the score-function form it is
