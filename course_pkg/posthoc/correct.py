@@ -12,7 +12,7 @@ from course_pkg import _guard
 from course_pkg.decisions import bayes_decision, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
-from course_pkg.posthoc.features import characterize, predictive_draws
+from course_pkg.posthoc.features import characterize, outcomes_of, predictive_draws
 from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior
 from course_pkg.posthoc.report import Interval, Report, fidelity
 from course_pkg.posthoc.training import MakerFit, fit_decision_maker
@@ -66,7 +66,9 @@ def correct(
     the others, too.
 
     Args:
-        idata: draws of shape ``(..., S)``, or an ArviZ ``DataTree`` with the group ``posterior_predictive``.
+        idata: draws of shape ``(..., S)``, an ArviZ ``DataTree`` with the group ``posterior_predictive``, or the dictionary of NumPyro's
+            ``Predictive``. An array with its draws first goes through `predictive_draws`, which has ``axis``; where there are as many draws
+            as points, nothing here can tell the two.
         y: outcomes, shape ``(...)``.
         loss: a `Loss` with real-valued decisions, or a function ``(y, h) -> cost`` written in JAX.
         train: of the shape of ``y``, true for the points that the decision maker learns from.
@@ -107,9 +109,7 @@ def correct(
     key = jax.random.key(0) if key is None else key
     loss = as_loss(loss)
     draws = predictive_draws(idata, variable=variable, group=group)
-    y = np.asarray(_guard.numbers("y", y, at_least=1))
-    if y.shape != draws.shape[:-1]:
-        raise ValueError(f"y has shape {y.shape}, and the draws are for points of shape {draws.shape[:-1]}; give an outcome for each")
+    y = outcomes_of(_guard.numbers("y", y, at_least=1), draws)
     train = _train(train, y, key)
     features = characterize(draws, quantiles, covariates=covariates)
     q_optimal, sd = bayes_decision(loss, draws), draws.std(axis=-1)
