@@ -148,3 +148,53 @@ def calling(name: str):
             f"{name} fails on JAX's arrays ({type(problem).__name__}: {str(problem).split(chr(10), 1)[0]}); write it with jax.numpy, for "
             "arrays of floats: jnp.where in the place of if, no function of NumPy, and .astype(int) for an index"
         ) from problem
+
+
+def broadcast(**named):
+    """Arrays of numbers, brought to one shape and precision, in the order of their names."""
+    arrays = {name: numbers(name, x) for name, x in named.items()}
+    try:
+        np.broadcast_shapes(*(x.shape for x in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
+        raise ValueError(f"shapes do not fit: {shapes}; give shapes that broadcast") from None
+    dtype = jnp.result_type(*arrays.values())
+    return jnp.broadcast_arrays(*(x.astype(dtype) for x in arrays.values()))
+
+
+def parameters(name: str, lam, family=None):
+    """A pytree of parameters, every array of finite numbers; an empty one stays. With a family, of its structure and shapes."""
+    if not jax.tree.leaves(lam):
+        raise ValueError(f"{name} is {lam!r}, which holds no array; give parameters, such as family.init(dim)")
+    lam = jax.tree.map(lambda leaf: leaf if getattr(leaf, "size", 1) == 0 else numbers(name, leaf), lam)
+    if family is not None:
+        shape = jax.tree.leaves(lam)[0].shape
+        wanted = jax.eval_shape(lambda: family.init(shape[-1])) if shape else None
+        if jax.tree.map(np.shape, lam) != jax.tree.map(np.shape, wanted):
+            raise ValueError(f"{name} has arrays of shapes {jax.tree.map(np.shape, lam)}; give them like family.init(dim)")
+    return lam
+
+
+def counts(name: str, x) -> tuple[int, ...]:
+    """`x` as whole numbers of 1 or more, such as the units of hidden layers; there may be none."""
+    if not isinstance(x, tuple | list | np.ndarray) or getattr(x, "ndim", 1) != 1:
+        raise ValueError(f"{name} is {x!r}; give a tuple of whole numbers, such as (20, 10), or ()")
+    return tuple(count(name, n) for n in x)
+
+
+def choice(name: str, x, words) -> str:
+    """`x`, if it is one of some words."""
+    if not isinstance(x, str) or x not in words:
+        *most, last = (f'"{word}"' for word in words)
+        raise ValueError(f"{name} is {x!r}; give {', '.join(most)} or {last}")
+    return x
+
+
+def labels(name: str, x, shape: tuple[int, ...]) -> np.ndarray:
+    """`x` as one label for each of `shape`, numbers or words, none of them missing."""
+    x = _as_array(name, x)
+    if x.shape != shape:
+        raise ValueError(f"{name} has shape {x.shape}; give {shape}, a label for each point")
+    if x.dtype.kind not in "biuUSf" or (x.dtype.kind == "f" and not np.isfinite(x).all()):
+        raise ValueError(f"{name} has type {x.dtype} or misses a value; give whole numbers or words")
+    return x

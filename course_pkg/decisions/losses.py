@@ -188,6 +188,7 @@ def shifted_utility(loss: Loss, M: float | None = None) -> Callable:
 
     Source: thesis, section 2.4.1; paper, section 3. Unbounded losses and quantiles for ``M`` are the matter of chapter 7.
     """
+    loss = as_loss(loss)
     if M is None:
         M = loss.supremum
         if not np.isfinite(M):
@@ -217,7 +218,16 @@ def exponential_utility(loss: Loss, gamma: float) -> Callable:
     Source: paper, equation 3; thesis, section 4.1.4.
     """
     gamma = _guard.positive("gamma", gamma)
-    return Partial(_exponential, as_partial(loss.loss), gamma)
+    return Partial(_exponential, as_partial(as_loss(loss).loss), gamma)
+
+
+def as_loss(loss) -> Loss:
+    """A `Loss` from a `Loss` or from a plain function of truth and decision."""
+    if isinstance(loss, Loss):
+        return loss
+    if not callable(loss):
+        raise ValueError(f"loss is {loss!r}; give a Loss, such as squared(), or a function of truth and decision")
+    return Loss(getattr(loss, "__name__", "custom"), loss)
 
 
 def as_partial(function) -> Partial:

@@ -133,6 +133,8 @@ def risk_reduction(baseline, improved):
     Source: paper, section 6.
     """
     baseline, improved = _guard.nonnegative("baseline", baseline), _guard.nonnegative("improved", improved)
+    if baseline.shape != improved.shape:
+        raise ValueError(f"improved has shape {improved.shape} and baseline {baseline.shape}; give the same")
     if not _guard.traced(baseline) and not bool(baseline.all()):
         raise ValueError("baseline is 0: nothing can be saved; give a risk above 0")
     return 1 - improved / baseline

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from course_pkg import _guard
 from course_pkg.decisions.draws import read
-from course_pkg.decisions.losses import Loss, as_partial
+from course_pkg.decisions.losses import Loss, as_loss, as_partial
 
 CORES = os.cpu_count() or 1
 BLOCK = 2048  # rows solved at a time: the working set stays in the processor's cache
@@ -57,8 +57,7 @@ def bayes_decision(loss, draws, weights=None, *, method: str = "auto", axis=None
     loss = as_loss(loss)
     found = read("draws", draws, axis)
     draws, weights = found.values, found.weights(weights)
-    if method not in ("auto", "closed", "numerical"):
-        raise ValueError(f'method is {method!r}; give "auto", "closed" or "numerical"')
+    _guard.choice("method", method, ("auto", "closed", "numerical"))
     if method == "closed" and loss.rule is None:
         raise ValueError(f'method is "closed" and {loss.name} loss has no known Bayes rule; use method="numerical"')
     if loss.actions is not None:
@@ -105,15 +104,6 @@ def bayes_action(loss, draws, actions, weights=None, *, axis=None):
         risks = jnp.stack([_average(jnp.broadcast_to(loss.loss(draws, h), draws.shape), weights) for h in checked])
     best = jnp.argmin(_guard.numbers("the expected loss", risks), axis=0)
     return jnp.asarray(actions)[best]  # as they were given: labels and indices stay whole numbers
-
-
-def as_loss(loss) -> Loss:
-    """A `Loss` from a `Loss` or from a plain function of truth and decision."""
-    if isinstance(loss, Loss):
-        return loss
-    if not callable(loss):
-        raise ValueError(f"loss is {loss!r}; give a Loss, such as squared(), or a function of truth and decision")
-    return Loss(getattr(loss, "__name__", "custom"), loss)
 
 
 def _check_classes(loss: Loss, draws):

@@ -224,7 +224,7 @@ def _table(rule: re.Rule, slots: int, how: re.Rows | None, least_ess: float | No
 def _reweighted(rule, lam, cache):
     eps, w = re.standardized(rule, lam, cache)
     gradient = mean_over_samples(re.pulled_back(rule, lam, cache, eps, w))
-    return gradient, w_.effective_size(w, axis=None) / w.size
+    return gradient, w_.effective_share(w)
 
 
 def _masked(used, g):

@@ -51,7 +51,7 @@ def importance_sample(key: PRNGKeyArray, log_target, family: families.Family, la
 
     Source: thesis, section 2.5; notes, section 4.1 (the weights there lack their 1/T, erratum N03).
     """
-    draws = _guard.count("draws", draws, least=2)
+    draws, lam = _guard.count("draws", draws, least=2), _guard.parameters("lam", lam, family)
     theta = families.sample(key, family, lam, draws)
     return Weighted(theta, jax.vmap(lambda t: log_target(t) - families.log_prob(family, lam, t))(theta))
 
@@ -149,4 +149,4 @@ def _checked(values, log_weights):
     values = _guard.numbers("values", values, at_least=1)
     if values.shape[0] < 2:
         raise ValueError("values has 1 draw; give at least 2, or there is no standard error")
-    return values, jnp.asarray(log_weights)
+    return values, _guard.floats("log_weights", log_weights)

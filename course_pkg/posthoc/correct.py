@@ -4,7 +4,6 @@ import warnings
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -13,7 +12,7 @@ from course_pkg.decisions import bayes_decision, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
 from course_pkg.posthoc.features import characterize, outcomes_of, predictive_draws
-from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior
+from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior, prior_arrays
 from course_pkg.posthoc.report import Interval, Report, fidelity
 from course_pkg.posthoc.training import MakerFit, fit_decision_maker
 
@@ -81,7 +80,8 @@ def correct(
         variable: of a ``DataTree``, where there are several.
         group: of a ``DataTree``.
         level: of the bootstrap intervals.
-        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given.
+        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given;
+            ``numpy.inf`` for none.
         key: random key; key 0 where it is not given.
         training: further arguments of `fit_decision_maker`.
 
@@ -107,7 +107,7 @@ def correct(
     Source: thesis, section 4.2.
     """
     key = jax.random.key(0) if key is None else key
-    loss = as_loss(loss)
+    loss, level, far = as_loss(loss), _guard.proportion("level", level), far if far is np.inf else _guard.positive("far", far)
     draws = predictive_draws(idata, variable=variable, group=group)
     y = outcomes_of(_guard.numbers("y", y, at_least=1), draws)
     train = _train(train, y, key)
@@ -115,12 +115,11 @@ def correct(
     q_optimal, sd = bayes_decision(loss, draws), draws.std(axis=-1)
     if not (sd > 0).all():
         raise ValueError(f"the draws of {int((sd == 0).sum())} point(s) are all the same: no predictive distribution; draw with its noise")
-    prior = pointwise_prior(q_optimal, sd) if prior is None else prior
-    prior = DecisionPrior(*(_guard.batch(f"prior.{n}", getattr(prior, n), y.shape) + jnp.zeros(y.shape) for n in ("mean", "sd")))
+    mean, spread = prior_arrays(pointwise_prior(q_optimal, sd) if prior is None else prior, 0.0, y.shape)
     baseline = single_quantile(draws[train], y[train], loss)
     if nu is None:
         nu = np.array(STRENGTHS) * float(np.mean(loss(y[train], np.asarray(q_optimal)[train])))
-    learnt = DecisionPrior(prior.mean[train], prior.sd[train])
+    learnt = DecisionPrior(mean[train], spread[train])
     fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, key=jax.random.fold_in(key, 1), **training)
     decisions = fit.maker(features)
     report = _report(loss, y, train, q_optimal, baseline(draws), decisions, sd, level, jax.random.fold_in(key, 2))
@@ -145,7 +144,7 @@ def _train(train, y, key):
         train = np.ones(y.size, bool)
         train[order[: y.size // 3]] = False
         train = train.reshape(y.shape)
-    train = np.asarray(train)
+    train = _guard.labels("train", train, y.shape)
     if train.shape != y.shape or train.dtype != bool:
         raise ValueError(f"train has shape {train.shape} and type {train.dtype}; give true or false for each of {y.shape}")
     if train.sum() < 2 or (~train).sum() < 2:

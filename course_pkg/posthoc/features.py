@@ -108,7 +108,7 @@ def _summary(draws, quantiles):
 
 def levels(quantiles) -> np.ndarray:
     """The levels k / (B + 1) for a number B, or the levels given, checked."""
-    if np.ndim(quantiles) == 0:
+    if _guard.floats("quantiles", quantiles).ndim == 0:
         count = _guard.count("quantiles", quantiles)
         return np.arange(1, count + 1) / (count + 1)
     given = np.asarray(_guard.numbers("quantiles", quantiles, ndim=1), dtype=float)
