@@ -169,7 +169,7 @@ def parameters(name: str, lam, family=None):
     lam = jax.tree.map(lambda leaf: leaf if getattr(leaf, "size", 1) == 0 else numbers(name, leaf), lam)
     if family is not None:
         shape = jax.tree.leaves(lam)[0].shape
-        wanted = jax.eval_shape(lambda: family.init(shape[-1])) if shape else None
+        wanted = jax.eval_shape(lambda: family.init(shape[-1])) if shape and shape[-1] else None
         if jax.tree.map(np.shape, lam) != jax.tree.map(np.shape, wanted):
             raise ValueError(f"{name} has arrays of shapes {jax.tree.map(np.shape, lam)}; give them like family.init(dim)")
     return lam

@@ -149,7 +149,7 @@ def running_average(
 
     Source: thesis, section 3.1.4 (the stochastic running average).
     """
-    rule = re.rule(model, family, samples, "reparameterized", weights or "none", normalise, clip)
+    rule = re.rule(model, family, samples, "reparameterized", "none" if weights is None else weights, normalise, clip)
     return _table(rule, _guard.count("window", window), re.rows(size, blocks), None if weights is None else _share(rule, least_ess))
 
 

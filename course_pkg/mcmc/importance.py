@@ -141,7 +141,10 @@ def pareto_smooth(log_weights) -> Smoothed:
     if np.ptp(log_weights) < EQUAL:
         return Smoothed(jnp.full(log_weights.size, -jnp.log(log_weights.size)), -np.inf)
     log_weights = np.maximum(log_weights - log_weights.max(), np.log(np.finfo(float).tiny))  # a weight of zero has no logarithm
-    smooth, k_hat = array_stats.psislw(-log_weights)  # ArviZ takes log likelihoods left out, whose weights are their inverses
+    try:
+        smooth, k_hat = array_stats.psislw(-log_weights)  # ArviZ takes log likelihoods left out, whose weights are their inverses
+    except ValueError as problem:
+        raise ValueError(f"log_weights has no tail that can be fitted ({problem}); give draws whose largest weights differ") from None
     return Smoothed(jax.nn.log_softmax(jnp.asarray(smooth, dtype=jnp.result_type(float))), float(k_hat))
 
 

@@ -137,6 +137,7 @@ def objective(loss, y, h, prior: DecisionPrior | None = None, nu: float = 0.0):
     y, h = _guard.numbers("y", y), _guard.numbers("h", h)
     if h.shape != y.shape:
         raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each outcome")
+    nu = _guard.number("nu", nu)
     mean, sd = prior_arrays(prior, nu, y.shape)
     return costs(as_loss(loss).loss, y, h, mean, sd, nu).mean()
 
