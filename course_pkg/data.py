@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
+from course_pkg import _guard
 from course_pkg.models import Grouped, Rows, Schools, TableRows
 
 RADON_TABLE = ("radon_mn.csv", "773323c4a3707ba8271b7dbed657932ba38bdc68ca02cb4e61bac423dc38f6af")
@@ -319,7 +320,7 @@ def standardised(x):
         >>> z.ravel().tolist(), mean.tolist(), sd.tolist()
         ([-1.0, 1.0], [2.0], [1.0])
     """
-    x = np.asarray(x, dtype=float)
+    x = np.asarray(_guard.numbers("x", x, ndim=2), dtype=float)
     mean, sd = x.mean(axis=0), x.std(axis=0)
     if (sd == 0).any():
         raise ValueError(f"column {int(np.flatnonzero(sd == 0)[0])} of x is constant; drop it, an intercept says the same")

@@ -56,7 +56,7 @@ def absolute() -> Loss:
 
     Source: thesis, Table 4.1 (with the bars of erratum P06).
     """
-    return Loss("absolute", _absolute, Partial(quantile, q=0.5), convex=True)
+    return Loss("absolute", _absolute, Partial(_quantile, q=0.5), convex=True)
 
 
 def tilted(q: float) -> Loss:
@@ -78,7 +78,7 @@ def tilted(q: float) -> Loss:
     Source: thesis, Table 4.1 and section 4.1.7 (with the bars of erratum P06).
     """
     q = _guard.proportion("q", q)
-    return Loss(f"tilted({q:g})", Partial(_imbalanced, q, 1 - q), Partial(quantile, q=q), convex=True)
+    return Loss(f"tilted({q:g})", Partial(_imbalanced, q, 1 - q), Partial(_quantile, q=q), convex=True)
 
 
 def imbalanced(a: float, b: float) -> Loss:
@@ -101,7 +101,7 @@ def imbalanced(a: float, b: float) -> Loss:
     """
     a, b = _guard.positive("a", a), _guard.positive("b", b)
     name = f"imbalanced({a:g}, {b:g})"
-    return Loss(name, Partial(_imbalanced, a, b), Partial(quantile, q=a / (a + b)), convex=True)
+    return Loss(name, Partial(_imbalanced, a, b), Partial(_quantile, q=a / (a + b)), convex=True)
 
 
 def linex(c: float) -> Loss:
@@ -148,7 +148,6 @@ def cost_matrix(costs) -> Loss:
     Source: thesis, Table 2.1 (as mended by erratum T02).
     """
     costs = _guard.numbers("costs", costs, ndim=2)
-    costs = costs.astype(jnp.result_type(float))
     rule = Partial(_cheapest_column, costs)
     return Loss("cost matrix", Partial(_look_up, costs), rule, supremum=float(costs.max()), actions=costs.shape[1])
 
@@ -189,6 +188,7 @@ def shifted_utility(loss: Loss, M: float | None = None) -> Callable:
 
     Source: thesis, section 2.4.1; paper, section 3. Unbounded losses and quantiles for ``M`` are the matter of chapter 7.
     """
+    loss = as_loss(loss)
     if M is None:
         M = loss.supremum
         if not np.isfinite(M):
@@ -218,7 +218,16 @@ def exponential_utility(loss: Loss, gamma: float) -> Callable:
     Source: paper, equation 3; thesis, section 4.1.4.
     """
     gamma = _guard.positive("gamma", gamma)
-    return Partial(_exponential, as_partial(loss.loss), gamma)
+    return Partial(_exponential, as_partial(as_loss(loss).loss), gamma)
+
+
+def as_loss(loss) -> Loss:
+    """A `Loss` from a `Loss` or from a plain function of truth and decision."""
+    if isinstance(loss, Loss):
+        return loss
+    if not callable(loss):
+        raise ValueError(f"loss is {loss!r}; give a Loss, such as squared(), or a function of truth and decision")
+    return Loss(getattr(loss, "__name__", "custom"), loss)
 
 
 def as_partial(function) -> Partial:
@@ -229,20 +238,34 @@ def as_partial(function) -> Partial:
 def quantile(draws, weights=None, *, q):
     r"""The smallest draw at which the (weighted) share of draws not above it reaches ``q``.
 
-    This is the left end of the interval of minimisers of the tilted loss over the draws. Draws have shape ``(..., S)``; weights sum to one
-    over the last axis.
+    This is the left end of the interval of minimisers of the tilted loss over the draws.
+
+    Args:
+        draws: shape ``(..., S)``.
+        weights: shape ``(..., S)`` or ``(S,)``, not negative; equal where not given.
+        q: between 0 and 1.
+
+    Raises:
+        ValueError: if the draws are empty, the weights do not fit, ``q`` lies outside [0, 1] or a number is not finite.
 
     Example:
         >>> float(quantile(jnp.array([4.0, 1.0, 3.0, 2.0]), q=0.5))
         2.0
     """
+    draws = _guard.numbers("draws", draws, at_least=1)
+    weights = None if weights is None else _guard.weights("weights", weights, draws.shape)
+    return _quantile(draws, weights, q=q if _guard.traced(q) else _guard.share("q", q))
+
+
+def _quantile(draws, weights, *, q):
     # NumPy's vectorised sort is some twenty times faster on a CPU than JAX's, which is kept for traced values
     xp = jnp if any(map(_guard.traced, (draws, weights, q))) else np
     draws = xp.asarray(draws)
     size = draws.shape[-1]
     if weights is None:
-        # q * size may exceed a whole number by rounding alone
-        place = xp.clip(xp.ceil(xp.asarray(q * size * (1 - 4 * np.finfo(float).eps))).astype(int) - 1, 0, size - 1)
+        # q * size may exceed a whole number by rounding alone, of the precision that q has
+        eps = np.finfo(getattr(q, "dtype", float)).eps
+        place = xp.clip(xp.ceil(xp.asarray(q * size * (1 - 4 * eps))).astype(int) - 1, 0, size - 1)
         return jnp.asarray(xp.take_along_axis(xp.sort(draws, axis=-1), xp.full((*draws.shape[:-1], 1), place), -1)[..., 0])
     order = xp.argsort(draws, axis=-1)
     mass = xp.cumsum(xp.take_along_axis(xp.broadcast_to(xp.asarray(weights), draws.shape), order, -1), axis=-1)

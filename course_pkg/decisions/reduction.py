@@ -32,7 +32,7 @@ def paired_reduction(key: PRNGKeyArray, baseline, improved, *, groups=None, leve
         key: random key of the bootstrap.
         baseline: losses :math:`\ell_0` point by point, any shape.
         improved: losses :math:`\ell_1` on the same points, in the same order.
-        groups: whole numbers of the same shape: points of one group (cells of one listener, say) are drawn together, as they are not
+        groups: numbers or words of the same shape: points of one group (cells of one listener, say) are drawn together, as they are not
             independent. Each point by itself where not given.
         level: of the interval, in (0, 1).
         resamples: of the bootstrap, at least 100.
@@ -58,14 +58,11 @@ def paired_reduction(key: PRNGKeyArray, baseline, improved, *, groups=None, leve
     value = float(risk_reduction(first.mean(), second.mean()))
     pairs = np.stack([first.ravel(), second.ravel()])
     if groups is not None:
-        groups = np.asarray(groups)
-        if groups.shape != first.shape:
-            raise ValueError(f"groups has shape {groups.shape}; give {first.shape}, a number for each point")
-        _, place = np.unique(groups.ravel(), return_inverse=True)
+        _, place = np.unique(_guard.labels("groups", groups, first.shape).ravel(), return_inverse=True)
         pairs = np.stack([np.bincount(place, row) for row in pairs])
     n = pairs.shape[1]
     if n < 2:
-        raise ValueError("baseline has 1 point or group; give at least 2, or there is nothing to resample")
+        raise ValueError("baseline has 1 point, or groups one group; give at least 2, or there is nothing to resample")
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
     totals = np.stack([pairs[:, rng.integers(n, size=n)].sum(axis=1) for _ in range(resamples)])
     ratios = 1 - totals[:, 1] / np.where(totals[:, 0] > 0, totals[:, 0], np.nan)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from course_pkg import _guard
+from course_pkg.decisions.draws import read
 from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import _average, as_loss
 
@@ -23,16 +24,17 @@ class Estimate(NamedTuple):
     effective_sample_size: Float[Array, ""]
 
 
-def risk(loss, draws, h, weights=None):
+def risk(loss, draws, h, weights=None, *, axis=None):
     r"""Expected loss :math:`\mathcal{R}(h) = \sum_s w_s\, \ell(y_s, h)` of each decision, in the unit of the loss.
 
     Draws from the posterior (or its predictive) give the p-risk; draws from an approximation give the q-risk.
 
     Args:
         loss: a `Loss` or a function ``(y, h) -> cost``.
-        draws: shape ``(..., S)``.
+        draws: shape ``(..., S)``, or what `bayes_decision` reads: a ``DataTree``, a ``DataArray`` or ``Predictive``'s dictionary.
         h: shape ``(...)``, one decision for each row of draws; with one row, ``draws`` of shape ``(S,)``, any shape.
         weights: shape ``(..., S)`` or ``(S,)``; equal where not given.
+        axis: of the draws in a plain array: the last where it is not given, ``0`` for draws first, ``(0, 1)`` for chain and draw.
 
     Returns:
         The risks, of the shape of the decisions.
@@ -47,10 +49,11 @@ def risk(loss, draws, h, weights=None):
 
     Source: thesis, equations 2.17 and 2.18.
     """
-    return _expected(as_loss(loss).loss, draws, h, weights)
+    loss = as_loss(loss)
+    return _expected(f"loss {loss.name}", loss.loss, draws, h, weights, axis)
 
 
-def gain(utility, draws, h, weights=None):
+def gain(utility, draws, h, weights=None, *, axis=None):
     r"""Expected utility :math:`\mathcal{G}(h) = \sum_s w_s\, u(y_s, h)` of each decision, in the unit of the utility.
 
     Arguments, shapes and errors are those of `risk`, with a utility ``(y, h) -> worth`` in the place of the loss.
@@ -62,14 +65,18 @@ def gain(utility, draws, h, weights=None):
 
     Source: thesis, equations 2.15 and 2.16; paper, section 2.1.
     """
-    return _expected(utility, draws, h, weights)
+    if not callable(utility):
+        raise ValueError(f"utility is {utility!r}; give a function of truth and decision")
+    return _expected("utility", utility, draws, h, weights, axis)
 
 
-def _expected(function, draws, h, weights):
-    draws = _guard.numbers("draws", draws, at_least=1)
-    h = _guard.batch("h", h, draws.shape[:-1])
-    weights = None if weights is None else _guard.weights("weights", weights, draws.shape)
-    return _compiled_average(as_partial(function), draws, h, weights)
+def _expected(name, function, draws, h, weights, axis):
+    found = read("draws", draws, axis)
+    h = _guard.batch("h", h, found.values.shape[:-1], found.hint)
+    draws, weights = found.values, found.weights(weights)
+    with _guard.calling(name):
+        expected = _compiled_average(as_partial(function), draws, h, weights)
+    return _guard.numbers(f"the expectation of {name}", expected)
 
 
 @jax.jit
@@ -101,7 +108,10 @@ def empirical_risk(loss, y, h):
     y, h = _guard.numbers("y", y), _guard.numbers("h", h)
     if h.shape not in (y.shape, ()):
         raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each outcome, or one for all")
-    return as_loss(loss).loss(y, jnp.broadcast_to(h, y.shape)).mean()
+    loss = as_loss(loss)
+    with _guard.calling(f"loss {loss.name}"):
+        costs = loss.loss(y, jnp.broadcast_to(h, y.shape))
+    return _guard.numbers(f"loss {loss.name}", costs).mean()
 
 
 def risk_reduction(baseline, improved):
@@ -123,12 +133,14 @@ def risk_reduction(baseline, improved):
     Source: paper, section 6.
     """
     baseline, improved = _guard.nonnegative("baseline", baseline), _guard.nonnegative("improved", improved)
+    if baseline.shape != improved.shape:
+        raise ValueError(f"improved has shape {improved.shape} and baseline {baseline.shape}; give the same")
     if not _guard.traced(baseline) and not bool(baseline.all()):
         raise ValueError("baseline is 0: nothing can be saved; give a risk above 0")
     return 1 - improved / baseline
 
 
-def p_risk(loss, draws, h, log_weights) -> Estimate:
+def p_risk(loss, draws, h, log_weights, *, axis=None) -> Estimate:
     r"""Posterior risk from draws of another distribution, by self-normalised importance sampling.
 
     With :math:`w_s \propto p^*(\theta_s)/q(\theta_s)` summing to one, the estimate is :math:`\sum_s w_s\,\ell(\theta_s, h)`. Neither
@@ -138,9 +150,12 @@ def p_risk(loss, draws, h, log_weights) -> Estimate:
 
     Args:
         loss: a `Loss` or a function ``(y, h) -> cost``.
-        draws: shape ``(S,)``, from ``q``; a predictive draw goes with the weight of the parameter that made it.
+        draws: shape ``(S,)``, from ``q``, or what `bayes_decision` reads, of one unknown; a predictive draw goes with the weight of the
+            parameter that made it.
         h: decision or decisions, any shape.
-        log_weights: shape ``(S,)``, :math:`\log p^*(\theta_s) - \log q(\theta_s)`, up to a constant; ``-inf`` where :math:`p^*` is zero.
+        log_weights: of the shape of the draws, :math:`\log p^*(\theta_s) - \log q(\theta_s)`, up to a constant; ``-inf`` where
+            :math:`p^*` is zero.
+        axis: of the draws, where there are several: ``(0, 1)`` for chain and draw.
 
     Returns:
         `Estimate`: value and standard error of the shape of ``h``, and one effective sample size.
@@ -157,12 +172,15 @@ def p_risk(loss, draws, h, log_weights) -> Estimate:
 
     Source: thesis, section 2.5 (the ratio of its last display, self-normalised as in equation 2.19).
     """
-    draws, h = _guard.numbers("draws", draws, ndim=1), _guard.numbers("h", h)
+    loss, found, h = as_loss(loss), read("draws", draws, axis), _guard.numbers("h", h)
+    draws = _guard.numbers("draws", found.values, ndim=1)
     if draws.shape[0] < 2:
         raise ValueError("draws has 1 value; give at least 2, or there is no standard error")
-    w = normalised_weights(log_weights, draws.shape)
+    w = normalised_weights(found.arranged("log_weights", log_weights), draws.shape)
     ess = effective_sample_size(w)
-    costs = as_loss(loss).loss(jnp.broadcast_to(draws, (*h.shape, *draws.shape)), h[..., None])
+    with _guard.calling(f"loss {loss.name}"):
+        costs = loss.loss(jnp.broadcast_to(draws, (*h.shape, *draws.shape)), h[..., None])
+    costs = _guard.numbers(f"loss {loss.name}", costs)
     w = jnp.broadcast_to(w, costs.shape)
     value = (w * costs).sum(axis=-1)
     standard_error = jnp.sqrt((w**2 * (costs - value[..., None]) ** 2).sum(axis=-1))
@@ -179,7 +197,7 @@ def normalised_weights(log_weights, shape=None):
         >>> normalised_weights(jnp.array([1000.0, 1000.0, -jnp.inf])).tolist()
         [0.5, 0.5, 0.0]
     """
-    log_weights = jnp.asarray(log_weights)
+    log_weights = _guard.floats("log_weights", log_weights)
     if shape is not None and log_weights.shape != shape:
         raise ValueError(f"log_weights has shape {log_weights.shape}; give {shape}, one for each draw")
     if log_weights.ndim == 0 or log_weights.size == 0:

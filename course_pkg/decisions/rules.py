@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 
 from course_pkg import _guard
-from course_pkg.decisions.losses import Loss, as_partial
+from course_pkg.decisions.draws import read
+from course_pkg.decisions.losses import Loss, as_loss, as_partial
 
 CORES = os.cpu_count() or 1
 BLOCK = 2048  # rows solved at a time: the working set stays in the processor's cache
@@ -21,7 +22,7 @@ SCAN = 33  # points of each first look, for losses that are not known to be conv
 WIDENINGS = 40  # each doubles the bracket: 40 reach a trillion times the spread of the draws
 
 
-def bayes_decision(loss, draws, weights=None, *, method: str = "auto"):
+def bayes_decision(loss, draws, weights=None, *, method: str = "auto", axis=None):
     r"""The decision :math:`h^* = \arg\min_h \sum_s w_s\, \ell(y_s, h)` for every row of draws.
 
     With a convex loss the numerical answer is exact to rounding. Without, it is the lowest of the valleys that two looks can tell apart, at
@@ -31,8 +32,12 @@ def bayes_decision(loss, draws, weights=None, *, method: str = "auto"):
     Args:
         loss: a `Loss` or any elementwise function ``(y, h) -> cost`` written in JAX.
         draws: shape ``(..., S)``: each row holds ``S`` draws of the unknown, in the unit of the decision (classes: whole numbers from 0).
+            An ArviZ ``DataTree`` or a ``DataArray`` is read by the names of its dimensions, the dictionary of NumPyro's ``Predictive``
+            with the draws first; where there are several variables, give one of them.
         weights: shape ``(..., S)`` or ``(S,)``, not negative; they need not sum to one. Equal weights where they are not given.
         method: ``"auto"`` (closed form where it is known), ``"closed"`` or ``"numerical"``.
+        axis: of the draws in a plain array: the last where it is not given, ``0`` for draws first, ``(0, 1)`` for chain and draw. An array
+            cannot tell its draws from its points, so this is not checked.
 
     Returns:
         The decisions, shape ``(...)``.
@@ -50,10 +55,9 @@ def bayes_decision(loss, draws, weights=None, *, method: str = "auto"):
     Source: thesis, sections 2.4.1 and 4.1.6 (Table 4.1); notes, equation 2.3.
     """
     loss = as_loss(loss)
-    draws = _guard.numbers("draws", draws, at_least=1)
-    weights = None if weights is None else _guard.weights("weights", weights, draws.shape)
-    if method not in ("auto", "closed", "numerical"):
-        raise ValueError(f'method is {method!r}; give "auto", "closed" or "numerical"')
+    found = read("draws", draws, axis)
+    draws, weights = found.values, found.weights(weights)
+    _guard.choice("method", method, ("auto", "closed", "numerical"))
     if method == "closed" and loss.rule is None:
         raise ValueError(f'method is "closed" and {loss.name} loss has no known Bayes rule; use method="numerical"')
     if loss.actions is not None:
@@ -62,11 +66,14 @@ def bayes_decision(loss, draws, weights=None, *, method: str = "auto"):
             return bayes_action(loss, draws, jnp.arange(loss.actions), weights)
     if loss.rule is not None and method != "numerical":
         return loss.rule(draws, None if weights is None else jnp.broadcast_to(weights, draws.shape))
-    draws = draws.astype(jnp.result_type(float, draws.dtype) if draws.dtype.kind != "f" else draws.dtype)
-    return _minimise(as_partial(loss.loss), draws, weights, convex=loss.convex)
+    with _guard.calling(f"loss {loss.name}"):
+        decisions = _minimise(as_partial(loss.loss), draws, weights, convex=loss.convex)
+    if not _guard.traced(decisions) and not bool(jnp.isfinite(decisions).all()):
+        raise ValueError(f"loss {loss.name} has an expectation that is NaN or infinite where it should be least; mend it between the draws")
+    return decisions
 
 
-def bayes_action(loss, draws, actions, weights=None):
+def bayes_action(loss, draws, actions, weights=None, *, axis=None):
     r"""The best of finitely many actions: the index or value in ``actions`` with the lowest expected loss.
 
     Args:
@@ -74,9 +81,10 @@ def bayes_action(loss, draws, actions, weights=None):
         draws: shape ``(..., S)``.
         actions: shape ``(K,)``, the decisions to choose among.
         weights: as in `bayes_decision`.
+        axis: as in `bayes_decision`.
 
     Returns:
-        The chosen actions, shape ``(...)``, the first where several are equally good.
+        The chosen actions, shape ``(...)`` and of the type of ``actions``, the first where several are equally good.
 
     Raises:
         ValueError: for bad draws, weights or actions, or if the loss is not finite somewhere.
@@ -88,21 +96,14 @@ def bayes_action(loss, draws, actions, weights=None):
     Source: notes, equation 2.3.
     """
     loss = as_loss(loss)
-    draws = _guard.numbers("draws", draws, at_least=1)
-    actions = _guard.numbers("actions", actions, ndim=1)
-    weights = None if weights is None else _guard.weights("weights", weights, draws.shape)
+    found = read("draws", draws, axis)
+    draws, weights = found.values, found.weights(weights)
+    checked = _guard.numbers("actions", actions, ndim=1)
     # one action at a time: memory grows with the draws, not with draws times actions
-    risks = jnp.stack([_average(jnp.broadcast_to(loss.loss(draws, h), draws.shape), weights) for h in actions])
-    return actions[jnp.argmin(_guard.numbers("the expected loss", risks), axis=0)]
-
-
-def as_loss(loss) -> Loss:
-    """A `Loss` from a `Loss` or from a plain function of truth and decision."""
-    if isinstance(loss, Loss):
-        return loss
-    if not callable(loss):
-        raise ValueError(f"loss is {loss!r}; give a Loss, such as squared(), or a function of truth and decision")
-    return Loss(getattr(loss, "__name__", "custom"), loss)
+    with _guard.calling(f"loss {loss.name}"):
+        risks = jnp.stack([_average(jnp.broadcast_to(loss.loss(draws, h), draws.shape), weights) for h in checked])
+    best = jnp.argmin(_guard.numbers("the expected loss", risks), axis=0)
+    return jnp.asarray(actions)[best]  # as they were given: labels and indices stay whole numbers
 
 
 def _check_classes(loss: Loss, draws):
@@ -162,10 +163,12 @@ def _solve_block(loss, draws, weights, convex):
     low, high = draws.min(axis=-1), draws.max(axis=-1)
     if convex:
         low, high = _widen(slope, low, high)
-        return _bisect(slope, low, high)
-    # a second look at where nine draws in ten lie: a single wild one would stretch the first until it sees nothing
-    found = [_bisect_from_a_look(risk, slope, *ends) for ends in ((low, high), _bulk(draws, weights, low, high))]
-    return jnp.where(risk(found[0]) <= risk(found[1]), *found)
+        found = _bisect(slope, low, high)
+    else:
+        # a second look at where nine draws in ten lie: a single wild one would stretch the first until it sees nothing
+        looks = [_bisect_from_a_look(risk, slope, *ends) for ends in ((low, high), _bulk(draws, weights, low, high))]
+        found = jnp.where(risk(looks[0]) <= risk(looks[1]), *looks)
+    return jnp.where(jnp.isfinite(risk(found)), found, jnp.nan)
 
 
 def _widen(slope, low, high):

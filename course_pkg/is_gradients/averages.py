@@ -150,10 +150,9 @@ def running_average(
 
     Source: thesis, section 3.1.4 (the stochastic running average).
     """
-    rule = re.rule(model, family, samples, "reparameterized", weights or "none", normalise, clip)
-    return _table(
-        rule, _guard.count("window", window), re.batches(size, blocks, model), None if weights is None else _share(rule, least_ess)
-    )
+    rule = re.rule(model, family, samples, "reparameterized", "none" if weights is None else weights, normalise, clip)
+    how = re.batches(size, blocks, model)
+    return _table(rule, _guard.count("window", window), how, None if weights is None else _share(rule, least_ess))
 
 
 def state_bytes(estimator: Estimator, lam, data) -> int:
@@ -229,7 +228,7 @@ def _table(rule: re.Rule, slots: int, how: re.Batches | None, least_ess: float |
 def _reweighted(rule, lam, cache):
     eps, w = re.standardized(rule, lam, cache)
     gradient = mean_over_samples(re.pulled_back(rule, lam, cache, eps, w))
-    return gradient, w_.effective_size(w, axis=None) / w.size
+    return gradient, w_.effective_share(w)
 
 
 def _masked(used, g):

@@ -133,7 +133,7 @@ def reusing(rule: re.Rule, how: re.Batches, source: re.Source, source_init, reus
     def estimate(noise, lam, state, data):
         rho, rows_key, draws_key = noise
         eps, w = re.standardized(rule, lam, state.cache)
-        ess = w_.effective_size(w, axis=None) / w.size if w.size > 1 else jnp.ones((), w.dtype)
+        ess = w_.effective_share(w) if w.size > 1 else jnp.ones((), w.dtype)
         wanted = reuse * jnp.maximum(state.agreement, 0.0) if adaptive else reuse
         again = (rho < wanted) & (state.fresh > 0) & (ess >= least_ess)  # a share that is not a number is not enough
 

@@ -47,10 +47,8 @@ class Rule(NamedTuple):
 def rule(model, family, samples, form, weights, normalise, clip) -> Rule:
     """The choices, checked."""
     samples = _guard.count("samples", samples)
-    if form not in FORMS:
-        raise ValueError(f'form is {form!r}; give "reparameterized" or "score"')
-    if weights not in WEIGHTS:
-        raise ValueError(f'weights is {weights!r}; give "per factor", "joint" or "none"')
+    _guard.choice("form", form, FORMS)
+    _guard.choice("weights", weights, WEIGHTS)
     if weights == "per factor" and model.dim > 1 and not w_.is_factorised(family, model.dim):
         raise ValueError('weights is "per factor" and the family\'s coordinates depend on each other; give "joint", or a mean-field family')
     if normalise and samples < 2:

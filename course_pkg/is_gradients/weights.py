@@ -67,6 +67,7 @@ def importance_weights(family: Family, lam_new, lam_old, theta, *, factors: int 
     Source: thesis, section 3.1.1, with errata T23, T24, T26 and T27.
     """
     theta = _guard.numbers("theta", theta, ndim=2)
+    lam_new, lam_old = _guard.parameters("lam_new", lam_new, family), _guard.parameters("lam_old", lam_old, family)
     for name, lam in (("lam_new", lam_new), ("lam_old", lam_old)):
         if (dim := families.dimension(family, lam)) != theta.shape[1]:
             raise ValueError(f"theta has shape {theta.shape} and {name} is for {dim} coordinates; give parameters and draws of the same")
@@ -111,7 +112,29 @@ def from_log(log_w, *, normalise: bool = False, clip: float = LARGEST):
 
 
 def effective_size(w, axis=0):
-    r"""Effective sample size :math:`(\sum w)^2 / \sum w^2` over an axis: 1 where one weight has everything, M where all are equal."""
+    r"""Effective sample size :math:`(\sum w)^2 / \sum w^2` over an axis: 1 where one weight has everything, M where all are equal.
+
+    Raises:
+        ValueError: if a weight is negative or not finite, or all are zero.
+
+    Example:
+        >>> float(effective_size(jnp.array([1.0, 1.0, 0.0])))
+        2.0
+
+    Source: Kish's formula, as in `course_pkg.decisions.effective_sample_size`.
+    """
+    w = _guard.nonnegative("w", _guard.numbers("w", w, at_least=1))
+    if not _guard.traced(w) and not bool((w.max(axis=axis) > 0).all()):
+        raise ValueError("w is 0 throughout: no draw is worth anything; give at least one weight above 0")
+    return _effective_size(w, axis)
+
+
+def effective_share(w):
+    """The effective size of all weights over their number, for compiled loops: no checks, and NaN where all weights are zero."""
+    return _effective_size(w, None) / w.size
+
+
+def _effective_size(w, axis):
     w = w / jnp.maximum(w.max(axis=axis, keepdims=True), jnp.finfo(w.dtype).tiny)  # squares of large weights overflow
     return w.sum(axis=axis) ** 2 / (w**2).sum(axis=axis)
 
@@ -134,8 +157,10 @@ def expected_ess(lam_new: families.Diagonal, lam_old: families.Diagonal):
 
     Source: thesis, section 3.1.1, figure 3.2 (which shows it by simulation).
     """
-    if jnp.shape(lam_new.mu) != jnp.shape(lam_old.mu):
-        raise ValueError(f"lam_new.mu has shape {jnp.shape(lam_new.mu)} and lam_old.mu {jnp.shape(lam_old.mu)}; give the same")
+    normal = families.mean_field_normal()
+    lam_new, lam_old = _guard.parameters("lam_new", lam_new, normal), _guard.parameters("lam_old", lam_old, normal)
+    if lam_new.mu.shape != lam_old.mu.shape:
+        raise ValueError(f"lam_new.mu has shape {lam_new.mu.shape} and lam_old.mu {lam_old.mu.shape}; give the same")
     ratio = jnp.exp(lam_new.log_sigma - lam_old.log_sigma)
     delta = (lam_new.mu - lam_old.mu) * jnp.exp(-lam_old.log_sigma)
     left = 2 - ratio**2

@@ -130,7 +130,9 @@ def moments(mu, sigma, gamma, mgf: Callable = normal_mgf) -> Moments:
 
     Source: erratum T36; Goerg (2011), for the normal base.
     """
-    mu, sigma, gamma = (part.reshape(()) for part in _arguments(mu, sigma, gamma))
+    mu, sigma, gamma = _arguments(mu, sigma, gamma)
+    if mu.ndim:
+        raise ValueError(f"mu, sigma and gamma have the common shape {mu.shape}; give one number each")
     raw, derivative = [], mgf
     for k in range(1, 5):
         derivative = jax.grad(derivative)
@@ -165,9 +167,8 @@ def support(mu: float, sigma: float, gamma: float) -> tuple[float, float]:
 def _arguments(*given):
     """All of them as arrays of one shape and precision, the scale checked."""
     names = ("y", "mu", "sigma", "gamma")[-len(given) :]
-    arrays = [_guard.numbers(name, value) for name, value in zip(names, given, strict=True)]
+    arrays = _guard.broadcast(**dict(zip(names, given, strict=True)))
     sigma = arrays[-2]
     if not _guard.traced(sigma) and not bool((sigma > 0).all()):
         raise ValueError(f"sigma holds {float(sigma.min()):g}; give scales above 0")
-    dtype = jnp.result_type(float, *arrays)
-    return jnp.broadcast_arrays(*(array.astype(dtype) for array in arrays))
+    return arrays

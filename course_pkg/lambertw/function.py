@@ -65,7 +65,7 @@ def lambertw(x, branch: int = 0):
 
     Source: thesis, section 3.2.1, with erratum T33, and section 3.2.2, with TR9 (the derivative); Corless and others (1996).
     """
-    x = _float("x", x)
+    x = _guard.floats("x", x)
     return _pair(x, _branch(branch))[0]
 
 
@@ -88,7 +88,7 @@ def one_plus_w(delta, branch: int = 0):
 
     Source: Corless and others (1996), section 4.
     """
-    return _height(_float("delta", delta), _branch(branch))
+    return _height(_guard.floats("delta", delta), _branch(branch))
 
 
 class Iterates(NamedTuple):
@@ -145,9 +145,9 @@ def halley(x, guess, steps: int = 50) -> Iterates:
 
 
 def _iterate(step, x, guess, steps) -> Iterates:
-    x, guess, steps = _guard.numbers("x", x), _guard.numbers("guess", guess), _guard.count("steps", steps)
-    dtype = jnp.result_type(float, x, guess)
-    x, guess = jnp.broadcast_arrays(x.astype(dtype), guess.astype(dtype))
+    steps = _guard.count("steps", steps)
+    x, guess = _guard.broadcast(x=x, guess=guess)
+    dtype = x.dtype
 
     def scanned(w, _):
         return (new := step(w, x)), new
@@ -159,16 +159,9 @@ def _iterate(step, x, guess, steps) -> Iterates:
 
 
 def _branch(branch) -> int:
-    if branch not in (0, -1):
+    if not isinstance(branch, int | np.integer) or branch not in (0, -1):
         raise ValueError(f"branch is {branch!r}; give 0 or -1, the two real ones")
     return int(branch)
-
-
-def _float(name, x):
-    x = x if _guard.traced(x) else jnp.asarray(x)
-    if not (jnp.issubdtype(x.dtype, jnp.floating) or jnp.issubdtype(x.dtype, jnp.integer)):
-        raise ValueError(f"{name} has type {x.dtype}; give real numbers")
-    return x.astype(jnp.promote_types(x.dtype, jnp.float32 if jnp.issubdtype(x.dtype, jnp.floating) else jnp.result_type(float)))
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))

@@ -42,7 +42,7 @@ def modified_w(x, d: float = D):
 
     Source: thesis, equation 3.5, with the slope of erratum T37.
     """
-    x = jnp.asarray(_guard.numbers("x", x), jnp.result_type(float, x))
+    x = _guard.numbers("x", x)
     knee = knee_at(d)
     return jnp.where(x < knee.d, knee.w + (x - knee.d) / knee.slope, lambertw(jnp.maximum(x, knee.d)))
 
@@ -228,9 +228,7 @@ def knee_at(d) -> Knee:
 
 
 def _pair_of(name, value, gamma):
-    value, gamma = _guard.numbers(name, value), _guard.numbers("gamma", gamma)
-    dtype = jnp.result_type(float, value, gamma)
-    return jnp.broadcast_arrays(value.astype(dtype), gamma.astype(dtype))
+    return _guard.broadcast(**{name: value, "gamma": gamma})
 
 
 def _never_zero(gamma, used):

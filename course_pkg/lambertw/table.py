@@ -72,8 +72,7 @@ def tabulated(fn: Callable, lo: float, hi: float, resolution: int, *, kind: str 
     lo, hi, resolution = _guard.number("lo", lo), _guard.number("hi", hi), _guard.count("resolution", resolution)
     if lo >= hi:
         raise ValueError(f"lo is {lo:g} and hi is {hi:g}; give lo below hi")
-    if kind not in ("linear", "cubic"):
-        raise ValueError(f'kind is {kind!r}; give "linear" or "cubic"')
+    _guard.choice("kind", kind, ("linear", "cubic"))
     intervals = max(1, int(np.ceil(resolution * (hi - lo))))
     grid = jnp.linspace(lo, hi, intervals + 1)
     values, slopes = fn(grid), jax.vmap(jax.grad(lambda t: fn(t)))(grid) if kind == "cubic" else None

@@ -21,7 +21,7 @@ from course_pkg import _guard
 from course_pkg.decisions import losses
 from course_pkg.decisions.losses import Loss
 from course_pkg.decisions.rules import as_loss
-from course_pkg.lcvi.utilities import Utility
+from course_pkg.lcvi.utilities import Utility, as_utility
 
 SQRT_HALF = 0.7071067811865476
 INV_SQRT_2PI = 0.3989422804014327
@@ -37,7 +37,7 @@ def expected_loss(loss, mean, sd, h):
         h: decisions, likewise.
 
     Raises:
-        ValueError: if the loss has no closed form here, or ``sd`` is not above 0.
+        ValueError: if the loss has no closed form here, a number is not finite, the shapes do not fit, or ``sd`` is not above 0.
 
     Example:
         >>> from course_pkg.decisions import squared
@@ -66,6 +66,7 @@ def log_expected_utility(utility: Utility, mean, sd, h):
 
     Source: LCVI paper, equation 4, with the inner integral done.
     """
+    utility = as_utility(utility)
     form = utility_form(utility)
     if form is None:
         raise ValueError(f"utility is {utility.name}, which has no closed form here; use draws of the outcome")
@@ -158,8 +159,7 @@ def _kind(loss: Loss):
 
 
 def _moments(mean, sd, h):
-    sd = _guard.numbers("sd", sd)
+    mean, sd, h = _guard.broadcast(mean=mean, sd=sd, h=h)
     if not _guard.traced(sd) and not bool((sd > 0).all()):
         raise ValueError(f"sd holds {float(sd.min()):g}; give standard deviations above 0")
-    # plain numbers have no precision of their own
-    return jnp.asarray(mean, jnp.result_type(float)), sd.astype(jnp.result_type(float)), jnp.asarray(h, jnp.result_type(float))
+    return mean, sd, h

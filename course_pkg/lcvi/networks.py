@@ -48,18 +48,25 @@ def start_network(key: PRNGKeyArray, x, *, location: float = 0.0, scale: float =
         (2,)
     """
     x, scale = _guard.numbers("x", x, ndim=2), _guard.positive("scale", scale)
-    width, depth = _guard.count("width", width), _guard.count("depth", depth)
+    width, depth, location = _guard.count("width", width), _guard.count("depth", depth), _guard.number("location", location)
     sizes = [x.shape[1], *[width] * depth, 1]
     keys = jax.random.split(key, depth + 1)
     pairs = zip(keys, sizes[:-1], sizes[1:], strict=True)
     weights = [(jax.random.normal(k, (n, m)) / jnp.sqrt(n), jnp.zeros(m)) for k, n, m in pairs]
     spread = x.std(axis=0)
     spread = jnp.where(spread > 0, spread, 1.0)
-    return Network(weights, x.mean(axis=0), spread, jnp.asarray(float(location)), jnp.asarray(scale))
+    return Network(weights, x.mean(axis=0), spread, jnp.asarray(location), jnp.asarray(scale))
 
 
 def decide(network: Network, x):
-    """The network's decision at each row of ``x``, shape ``(n, d)``."""
+    """The network's decision at each row of ``x``, shape ``(n, d)``.
+
+    Raises:
+        ValueError: if ``x`` is not a finite table with as many columns as the network was started for.
+    """
+    x = _guard.numbers("x", x, ndim=2)
+    if x.shape[1] != network.centre.shape[0]:
+        raise ValueError(f"x has shape {x.shape}; give {network.centre.shape[0]} columns, as at the start of the network")
     _, *fixed = jax.lax.stop_gradient(network)
     centre, spread, location, scale = fixed
     a = (x - centre[None]) / spread[None]
@@ -93,7 +100,7 @@ def amortise(
     Source: thesis, section 4.1.6 and Table 4.2.
     """
     x, loss = _guard.numbers("x", x, ndim=2), as_loss(loss)
-    batch, draws = _guard.count("batch", batch), _guard.count("draws", draws)
+    batch, draws, steps = _guard.count("batch", batch), _guard.count("draws", draws), _guard.count("steps", steps)
     keys = jax.random.split(key, 3)
     sample = predict(keys[0], x[:: max(1, len(x) // 1000)], draws)
     network = start_network(keys[1], x, location=float(sample.mean()), scale=float(sample.std()), width=width, depth=depth)

@@ -176,7 +176,9 @@ def accuracy(estimates, truth) -> Accuracy:
         >>> accuracy(jnp.array([1.0, 3.0]), 1.5).bias.item()
         0.5
     """
-    estimates = _guard.numbers("estimates", estimates, at_least=1)
+    estimates, truth = _guard.numbers("estimates", estimates, at_least=1), _guard.numbers("truth", truth)
+    if truth.shape not in ((), estimates.shape[1:]):
+        raise ValueError(f"truth has shape {truth.shape} and estimates {estimates.shape}; give one number, or {estimates.shape[1:]}")
     if estimates.shape[0] < 2:
         raise ValueError("estimates has 1 repeat; give at least 2, or there is no variance")
     variance = estimates.var(axis=0, ddof=1)

@@ -166,7 +166,7 @@ def affine(utility: Utility, alpha: float = 1.0, beta: float = 0.0) -> Utility:
 
     Source: LCVI paper, section 3.1; thesis, section 4.1.3, as mended by erratum T44.
     """
-    alpha, beta = _guard.positive("alpha", alpha), _guard.number("beta", beta)
+    alpha, beta, utility = _guard.positive("alpha", alpha), _guard.number("beta", beta), as_utility(utility)
     infimum = alpha * utility.infimum + beta
     if infimum < -1e-9 * alpha:
         raise ValueError(f"beta is {beta:g}: the utility would go down to {infimum:g}; give at least {-alpha * utility.infimum:g}")
@@ -196,10 +196,11 @@ def calibration_force(inner, slope, alpha: float = 1.0, beta: float = 0.0):
     Source: thesis, section 4.1.3; erratum T44.
     """
     alpha, beta = _guard.positive("alpha", alpha), _guard.number("beta", beta)
-    shifted = beta + alpha * _guard.numbers("inner", inner)
+    inner, slope = _guard.broadcast(inner=inner, slope=slope)
+    shifted = beta + alpha * inner
     if not _guard.traced(shifted) and not bool((shifted > 0).all()):
         raise ValueError(f"beta is {beta:g}: a shifted utility is {float(shifted.min()):g}; raise beta until all are above 0")
-    return alpha * _guard.numbers("slope", slope) / shifted
+    return alpha * slope / shifted
 
 
 def as_utility(loss_or_utility, M: float | None = None) -> Utility:

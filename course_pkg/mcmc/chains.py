@@ -36,7 +36,8 @@ def run_chains(
     Args:
         key: random key; the same key gives the same draws.
         kernel: any `Kernel`.
-        positions: starts: an array, or a pytree of arrays, with a leading axis of chains.
+        positions: starts: an array, or a pytree of arrays, with a leading axis of chains. Whole numbers stay whole if the kernel keeps
+            them so, as Gibbs sampling keeps labels; else they become floats.
         draws: kept from each chain.
         warmup: steps of each chain that are thrown away before that.
         constrain: position -> ``{name: value}``, such as a model's. Without it a dict keeps its names, and an array is called ``name``.
@@ -62,13 +63,14 @@ def run_chains(
     Source: thesis, algorithm 1 (one chain); the layout is ArviZ's.
     """
     draws, warmup = _guard.count("draws", draws), _guard.count("warmup", warmup, least=0)
-    positions = jax.tree.map(jnp.asarray, positions)
-    lengths = {np.shape(leaf)[:1] for leaf in jax.tree.leaves(positions)}
+    floats = _guard.parameters("positions", positions)
+    lengths = {leaf.shape[:1] for leaf in jax.tree.leaves(floats)}
     if len(lengths) != 1 or lengths == {()}:
         raise ValueError(f"positions has leading axes {sorted(lengths)}; give one chain's start for each row of every array")
-    if constrain is None and not isinstance(positions, dict | jax.Array):
+    if constrain is None and not isinstance(floats, dict | jax.Array):
         raise ValueError(f"positions is a {type(positions).__name__}; give constrain, which names its parts")
-    states = _first(kernel, positions)
+    with _guard.calling("kernel at positions"):
+        states = _first(kernel, _labels_or_floats(jax.vmap(kernel.init), jax.vmap(kernel.step), positions, floats, *lengths.pop()))
     parts, done, total = [], 0, draws + warmup
     length = min(BLOCK, max(1, total // 50)) if progress else BLOCK
     with tqdm(total=total, disable=not progress, unit="step", unit_scale=True) as bar:
@@ -87,18 +89,38 @@ def run_chains(
 def sample_chain(key: PRNGKeyArray, kernel: Kernel, position, draws: int):
     """One chain inside a compiled program: positions and infos, each with a leading axis of draws. It can be batched with ``vmap``.
 
+    Raises:
+        ValueError: if ``draws`` is below 1, or the position holds what is not a finite number.
+
     Example:
         >>> from course_pkg.mcmc import random_walk
         >>> position, info = sample_chain(jax.random.key(0), random_walk(lambda x: -0.5 * x @ x, 1.5), jnp.zeros(1), 100)
         >>> position.shape, info.accepted.shape
         ((100, 1), (100,))
     """
+    draws = _guard.count("draws", draws)
+    with _guard.calling("kernel at positions"):
+        position = _labels_or_floats(kernel.init, kernel.step, position, _guard.parameters("position", position))
 
     def one(state, step_key):
         state, info = kernel.step(step_key, state)
         return state, (state.position, info)
 
-    return jax.lax.scan(one, kernel.init(position), jax.random.split(key, draws))[1]
+    with _guard.calling("kernel at positions"):
+        return jax.lax.scan(one, kernel.init(position), jax.random.split(key, draws))[1]
+
+
+def _labels_or_floats(init, step, position, floats, *chains):
+    """The position as it was given if its whole numbers stay whole in a step, else as floats."""
+    given = jax.tree.map(jnp.asarray, position)
+    if all(jnp.issubdtype(leaf.dtype, np.floating) for leaf in jax.tree.leaves(given)):
+        return floats
+    keys = jax.random.split(jax.random.key(0), chains) if chains else jax.random.key(0)
+    try:
+        before, after = jax.eval_shape(lambda p: (init(p).position, step(keys, init(p))[0].position), given)
+    except (TypeError, ValueError):  # no gradient in whole numbers, and no normal ones among them
+        return floats
+    return given if jax.tree.map(jnp.result_type, before) == jax.tree.map(jnp.result_type, after) else floats
 
 
 @partial(jax.jit, static_argnums=0)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from course_pkg import _guard
 from course_pkg.mcmc.kernel import Info, Kernel
 
 SCANS = ("systematic", "random")
@@ -49,8 +50,7 @@ def gibbs(updates: Sequence[Callable], *, scan: str = "systematic") -> Kernel:
     updates = tuple(updates)
     if not updates:
         raise ValueError("updates is empty; give at least one function (key, position) -> position")
-    if scan not in SCANS:
-        raise ValueError(f'scan is {scan!r}; give "systematic" or "random"')
+    _guard.choice("scan", scan, SCANS)
 
     def step(key, state):
         position = state.position

@@ -47,6 +47,7 @@ def leapfrog(log_density: Callable, step_size, inverse_mass=1.0) -> Callable:
 
     Returns:
         Function ``(phase, steps) -> phase`` for a `Phase`. The gradient at its end is handed on, so a path of n steps needs n gradients.
+        It runs inside compiled loops and checks nothing: `hmc` does.
 
     Example:
         >>> roll = leapfrog(lambda q: -0.5 * q @ q, 0.1)
@@ -69,12 +70,12 @@ def leapfrog(log_density: Callable, step_size, inverse_mass=1.0) -> Callable:
 
 
 def start_phase(log_density: Callable, position, momentum) -> Phase:
-    """A `Phase` from a position and a momentum, both ``(d,)``."""
+    """A `Phase` from a position and a momentum, both ``(d,)``; it runs inside compiled loops and checks nothing."""
     return Phase(position, momentum, *jax.value_and_grad(log_density)(position))
 
 
 def energy(phase: Phase, inverse_mass=1.0):
-    r""":math:`H = -\log\pi(q) + \frac12 p^\top M^{-1} p`, up to a constant.
+    r""":math:`H = -\log\pi(q) + \frac12 p^\top M^{-1} p`, up to a constant; it runs inside compiled loops and checks nothing.
 
     Example:
         >>> float(energy(start_phase(lambda q: -0.5 * q @ q, jnp.ones(1), 2 * jnp.ones(1))))
@@ -109,15 +110,8 @@ def hmc(log_density: Callable, step_size, steps: int, *, inverse_mass=1.0, jitte
 
     Source: notes, section 4.4, with errata N06 and N07; Bou-Rabee and Sanz-Serna (2018).
     """
-    steps, jitter = _guard.count("steps", steps), _guard.number("jitter", jitter)
-    if not 0 <= jitter < 1:
-        raise ValueError(f"jitter is {jitter:g}; give a share of at least 0 and below 1")
-    for name, value in (("step_size", step_size), ("inverse_mass", inverse_mass)):
-        checked = _guard.numbers(name, value)
-        if checked.ndim > 1:
-            raise ValueError(f"{name} has shape {checked.shape}; give a number or a diagonal (d,)")
-        if not _guard.traced(checked) and not bool((checked > 0).all()):
-            raise ValueError(f"{name} is {checked}; give numbers above 0")
+    steps, jitter = _guard.count("steps", steps), jitter_share(jitter)
+    step_size, inverse_mass = (_diagonal(name, x) for name, x in (("step_size", step_size), ("inverse_mass", inverse_mass)))
 
     def init(position):
         return State(position, *jax.value_and_grad(log_density)(position))
@@ -135,6 +129,22 @@ def hmc(log_density: Callable, step_size, steps: int, *, inverse_mass=1.0, jitte
         return kept, HMCInfo(info.acceptance_rate, info.accepted, before, ~(-lost < DIVERGENT))  # not a number is divergent, too
 
     return Kernel(init, step)
+
+
+def _diagonal(name, x):
+    x = _guard.numbers(name, x)
+    if x.ndim > 1:
+        raise ValueError(f"{name} has shape {x.shape}; give a number or a diagonal (d,)")
+    if not _guard.traced(x) and not bool((x > 0).all()):
+        raise ValueError(f"{name} is {x}; give numbers above 0")
+    return x
+
+
+def jitter_share(jitter) -> float:
+    """``jitter``, if it is a share of a step size that leaves something of it."""
+    if not _guard.share("jitter", jitter) < 1:
+        raise ValueError(f"jitter is {jitter}; give a share of at least 0 and below 1")
+    return float(jitter)
 
 
 def abstract_hmc(log_density: Callable, path: Callable, flip: Callable, log_volume: Callable | None = None) -> Kernel:

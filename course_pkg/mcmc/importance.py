@@ -51,7 +51,7 @@ def importance_sample(key: PRNGKeyArray, log_target, family: families.Family, la
 
     Source: thesis, section 2.5; notes, section 4.1 (the weights there lack their 1/T, erratum N03).
     """
-    draws = _guard.count("draws", draws, least=2)
+    draws, lam = _guard.count("draws", draws, least=2), _guard.parameters("lam", lam, family)
     theta = families.sample(key, family, lam, draws)
     return Weighted(theta, jax.vmap(lambda t: log_target(t) - families.log_prob(family, lam, t))(theta))
 
@@ -141,7 +141,10 @@ def pareto_smooth(log_weights) -> Smoothed:
     if np.ptp(log_weights) < EQUAL:
         return Smoothed(jnp.full(log_weights.size, -jnp.log(log_weights.size)), -np.inf)
     log_weights = np.maximum(log_weights - log_weights.max(), np.log(np.finfo(float).tiny))  # a weight of zero has no logarithm
-    smooth, k_hat = array_stats.psislw(-log_weights)  # ArviZ takes log likelihoods left out, whose weights are their inverses
+    try:
+        smooth, k_hat = array_stats.psislw(-log_weights)  # ArviZ takes log likelihoods left out, whose weights are their inverses
+    except ValueError as problem:
+        raise ValueError(f"log_weights has no tail that can be fitted ({problem}); give draws whose largest weights differ") from None
     return Smoothed(jax.nn.log_softmax(jnp.asarray(smooth, dtype=jnp.result_type(float))), float(k_hat))
 
 
@@ -149,4 +152,4 @@ def _checked(values, log_weights):
     values = _guard.numbers("values", values, at_least=1)
     if values.shape[0] < 2:
         raise ValueError("values has 1 draw; give at least 2, or there is no standard error")
-    return values, jnp.asarray(log_weights)
+    return values, _guard.floats("log_weights", log_weights)

@@ -72,7 +72,7 @@ def random_walk(log_density: Callable, scale) -> Kernel:
     Source: thesis, section 2.2.1; notes, section 4.2. The length: Roberts, Gelman and Gilks (1997).
     """
     scale = _guard.numbers("scale", scale)
-    if scale.ndim > 2:
+    if scale.ndim > 2 or (scale.ndim == 2 and scale.shape[0] != scale.shape[1]):
         raise ValueError(f"scale has shape {scale.shape}; give a number, a diagonal (d,) or a matrix (d, d)")
     if scale.ndim < 2 and not _guard.traced(scale) and not bool((scale > 0).all()):
         raise ValueError(f"scale is {scale}; give numbers above 0")

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.mcmc.hamiltonian import hmc
+from course_pkg.mcmc.hamiltonian import hmc, jitter_share
 
 SHRINK = 5.0  # draws that the prior guess of a variance is worth, as in Stan
 GUESS = 1e-3  # that prior guess
@@ -56,9 +56,8 @@ def dual_averaging(step_size, target: float = 0.8) -> tuple[Averaging, Callable]
 
     Source: Hoffman and Gelman (2014), section 3.2, with their constants.
     """
-    if not 0 < _guard.number("target", target) < 1:
-        raise ValueError(f"target is {target:g}; give a mean acceptance between 0 and 1")
-    step_size = _guard.numbers("step_size", step_size)
+    target = _guard.proportion("target", target)
+    step_size = _guard.numbers("step_size", step_size, ndim=0)
     if not _guard.traced(step_size) and not bool(step_size > 0):
         raise ValueError(f"step_size is {step_size}; give a number above 0")
     first = jnp.log(step_size) * 1.0
@@ -119,6 +118,7 @@ def tune_hmc(
     """
     positions = _guard.numbers("positions", positions, ndim=2).astype(jnp.result_type(float))
     warmup, steps = _guard.count("warmup", warmup, least=100), _guard.count("steps", steps)
+    target, jitter = _guard.proportion("target", target), jitter_share(jitter)
     state, _ = dual_averaging(step_size, target)
     inverse_mass = jnp.ones(positions.shape[1], positions.dtype)
     run = partial(_window, log_density, steps, jitter, target)

@@ -41,7 +41,7 @@ def neural_network(
 
     Source: Neal, Bayesian Learning for Neural Networks (1996), chapter 1.
     """
-    sizes = (_guard.count("dim", dim), *(_guard.count("hidden", units) for units in hidden), 1)
+    sizes = (_guard.count("dim", dim), *_guard.counts("hidden", hidden), 1)
     count = sum((inputs + 1) * outputs for inputs, outputs in pairwise(sizes))
     prior_sd, noise_scale = _guard.positive("prior_sd", prior_sd), _guard.positive("noise_scale", noise_scale)
     known = None if noise_sd is None else _guard.positive("noise_sd", noise_sd)

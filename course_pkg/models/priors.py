@@ -41,9 +41,7 @@ def positive(link: str, t) -> Positive:
 
 def check_link(link: str) -> str:
     """`link`, if it is one of the two."""
-    if link not in ("exp", "softplus"):
-        raise ValueError(f'link is {link!r}; give "exp" or "softplus"')
-    return link
+    return _guard.choice("link", link, ("exp", "softplus"))
 
 
 def log_normal(x, mean, log_sd):
@@ -69,7 +67,7 @@ def log_gamma_of_log(log_x, shape: float, rate: float):
 
 def scales(prior_sd, dim: int):
     """`prior_sd` as `dim` positive numbers; infinite ones stand for a flat prior."""
-    scale = jnp.asarray(prior_sd, dtype=float)
+    scale = _guard.floats("prior_sd", prior_sd)
     if scale.shape not in ((), (dim,)):
         raise ValueError(f"prior_sd has shape {scale.shape}; give one number or {dim}, one for each weight")
     if not _guard.traced(scale) and not bool((scale > 0).all()):

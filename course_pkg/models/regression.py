@@ -145,7 +145,7 @@ def powers(x, degree: int):
         >>> powers(jnp.array([[3.0], [0.0]]), 2).tolist()
         [[1.0, 3.0, 9.0], [1.0, 0.0, 0.0]]
     """
-    x = _guard.numbers("x", x, at_least=1)
+    x, degree = _guard.numbers("x", x, at_least=1), _guard.count("degree", degree, least=0)
     if x.shape[-1] != 1:
         raise ValueError(f"x has shape {x.shape}; give one column, shape (..., 1)")
     return jnp.concatenate([x**k for k in range(degree + 1)], axis=-1)

@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import optimize
 
-from course_pkg import _guard
 from course_pkg.decisions import empirical_risk
-from course_pkg.posthoc.features import predictive_draws, sorted_quantiles
+from course_pkg.posthoc.features import outcomes_of, predictive_draws, sorted_quantiles
 
 GRID = np.arange(1, 100) / 100
 
@@ -32,7 +31,7 @@ def single_quantile(predictive, y, loss, **where) -> SingleQuantile:
     """The one level whose quantiles cost least on ``y``: the best of 99 levels, refined between its neighbours.
 
     Args:
-        predictive: draws of shape ``(..., S)``, or a ``DataTree``; ``variable`` and ``group`` as in `predictive_draws`.
+        predictive: draws of shape ``(..., S)``, or what `predictive_draws` reads, with its ``variable``, ``group`` and ``axis``.
         y: outcomes, shape ``(...)``.
         loss: a `Loss` or a function ``(y, h) -> cost``.
 
@@ -49,9 +48,7 @@ def single_quantile(predictive, y, loss, **where) -> SingleQuantile:
     Source: post-hoc paper's baseline "optimal quantile".
     """
     draws = predictive_draws(predictive, **where)
-    y = _guard.numbers("y", y)
-    if y.shape != draws.shape[:-1]:
-        raise ValueError(f"y has shape {y.shape} and predictive {draws.shape}; give one outcome for each row of draws")
+    y = outcomes_of(y, draws)
     draws = np.sort(draws, axis=-1)
 
     def risk(level):

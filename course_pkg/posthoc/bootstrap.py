@@ -70,7 +70,7 @@ def bootstrap_prior(
     Source: thesis, section 4.2.4, as mended by erratum T55.
     """
     n_bootstrap, workers = _guard.count("n_bootstrap", n_bootstrap, 2), _guard.count("workers", workers)
-    floor = float(_guard.nonnegative("floor", floor))
+    floor = float(_guard.nonnegative("floor", _guard.number("floor", floor)))
     key = jax.random.key(0) if key is None else key
     leaves, structure = jax.tree.flatten(data, is_leaf=lambda leaf: hasattr(leaf, "iloc"))
     _rows(leaves)
@@ -115,7 +115,7 @@ def _replicate(refit, seed, leaves, structure):
 
 
 def _take(leaf, index):
-    return leaf.iloc[index] if hasattr(leaf, "iloc") else leaf[index] if isinstance(leaf, jax.Array) else np.asarray(leaf)[index]
+    return leaf.iloc[index] if hasattr(leaf, "iloc") else leaf[index]  # a masked array keeps its mask
 
 
 def _rows(leaves) -> int:

@@ -4,7 +4,6 @@ import warnings
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
@@ -12,8 +11,8 @@ from course_pkg import _guard
 from course_pkg.decisions import bayes_decision, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
-from course_pkg.posthoc.features import characterize, predictive_draws
-from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior
+from course_pkg.posthoc.features import characterize, outcomes_of, predictive_draws
+from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior, prior_arrays
 from course_pkg.posthoc.report import Interval, Report, fidelity
 from course_pkg.posthoc.training import MakerFit, fit_decision_maker
 
@@ -72,7 +71,9 @@ def correct(
     the others, too.
 
     Args:
-        idata: draws of shape ``(..., S)``, or an ArviZ ``DataTree`` with the group ``posterior_predictive``.
+        idata: draws of shape ``(..., S)``, an ArviZ ``DataTree`` with the group ``posterior_predictive``, or the dictionary of NumPyro's
+            ``Predictive``. An array with its draws first goes through `predictive_draws`, which has ``axis``; where there are as many draws
+            as points, nothing here can tell the two.
         y: outcomes, shape ``(...)``.
         loss: a `Loss` with real-valued decisions, or a function ``(y, h) -> cost`` written in JAX.
         train: of the shape of ``y``, true for the points that the decision maker learns from.
@@ -85,7 +86,8 @@ def correct(
         variable: of a ``DataTree``, where there are several.
         group: of a ``DataTree``.
         level: of the bootstrap intervals.
-        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given.
+        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given;
+            ``numpy.inf`` for none.
         key: random key; key 0 where it is not given.
         training: further arguments of `fit_decision_maker`.
 
@@ -111,22 +113,19 @@ def correct(
     Source: thesis, section 4.2.
     """
     key = jax.random.key(0) if key is None else key
-    loss = as_loss(loss)
+    loss, level, far = as_loss(loss), _guard.proportion("level", level), far if far is np.inf else _guard.positive("far", far)
     draws = predictive_draws(idata, variable=variable, group=group)
-    y = np.asarray(_guard.numbers("y", y, at_least=1))
-    if y.shape != draws.shape[:-1]:
-        raise ValueError(f"y has shape {y.shape}, and the draws are for points of shape {draws.shape[:-1]}; give an outcome for each")
+    y = outcomes_of(_guard.numbers("y", y, at_least=1), draws)
     train = _train(train, y, key)
     features = characterize(draws, quantiles, covariates=covariates)
     q_optimal, sd = bayes_decision(loss, draws), draws.std(axis=-1)
     if not (sd > 0).all():
         raise ValueError(f"the draws of {int((sd == 0).sum())} point(s) are all the same: no predictive distribution; draw with its noise")
-    prior = pointwise_prior(q_optimal, sd) if prior is None else prior
-    prior = DecisionPrior(*(_guard.batch(f"prior.{n}", getattr(prior, n), y.shape) + jnp.zeros(y.shape) for n in ("mean", "sd")))
+    mean, spread = prior_arrays(pointwise_prior(q_optimal, sd) if prior is None else prior, 0.0, y.shape)
     baseline = single_quantile(draws[train], y[train], loss)
     if nu is None:
         nu = np.array(STRENGTHS) * float(np.mean(loss(y[train], np.asarray(q_optimal)[train])))
-    learnt = DecisionPrior(prior.mean[train], prior.sd[train])
+    learnt = DecisionPrior(mean[train], spread[train])
     fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, key=jax.random.fold_in(key, 1), **training)
     decisions = fit.maker(features)
     report = _report(loss, y, draws, train, q_optimal, baseline(draws), decisions, level, jax.random.fold_in(key, 2))
@@ -151,7 +150,7 @@ def _train(train, y, key):
         train = np.ones(y.size, bool)
         train[order[: y.size // 3]] = False
         train = train.reshape(y.shape)
-    train = np.asarray(train)
+    train = _guard.labels("train", train, y.shape)
     if train.shape != y.shape or train.dtype != bool:
         raise ValueError(f"train has shape {train.shape} and type {train.dtype}; give true or false for each of {y.shape}")
     if train.sum() < 2 or (~train).sum() < 2:

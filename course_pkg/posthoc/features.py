@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from course_pkg import _guard
+from course_pkg.decisions.draws import read
 
 BLOCK = 2**24  # numbers sorted at a time
 
@@ -25,7 +26,7 @@ def characterize(
     Covariates may be appended to tell such points apart; a decision maker may then rely on them and ignore the model.
 
     Args:
-        predictive: draws of shape ``(..., S)``, or an ArviZ ``DataTree`` with a group of predictive draws (see `predictive_draws`).
+        predictive: draws of shape ``(..., S)``, an ArviZ ``DataTree`` or ``Predictive``'s dictionary (see `predictive_draws`).
         quantiles: how many quantiles (1 or more), a list of levels strictly between 0 and 1, ``"mean"``, ``"median"``, or a function of
             the draws, ``(..., S) -> (...)`` or ``(..., S) -> (..., B)``.
         covariates: shape ``(...)`` or ``(..., d)``, appended to the summary as they are.
@@ -55,14 +56,16 @@ def characterize(
     return jnp.asarray(features, dtype=jnp.result_type(float))
 
 
-def predictive_draws(predictive, *, variable: str | None = None, group: str = "posterior_predictive") -> np.ndarray:
+def predictive_draws(predictive, *, variable: str | None = None, group: str = "posterior_predictive", axis=None) -> np.ndarray:
     r"""The draws of an engine as one array of shape ``(..., S)``: points first, draws last.
 
     Args:
-        predictive: an array that already has this shape, or an ArviZ ``DataTree`` (or ``Dataset``, or ``DataArray``) whose variables have
-            the dimensions ``chain`` and ``draw``, or ``sample``, before those of the points.
+        predictive: an array that already has this shape; or an ArviZ ``DataTree`` (or ``Dataset``, or ``DataArray``) whose variables have
+            the dimensions ``chain`` and ``draw``, or ``sample``, in any order; or the dictionary of NumPyro's ``Predictive``, draws first.
         variable: which variable, where there are several.
         group: which group of a ``DataTree``: ``"posterior_predictive"`` for the points that were fitted, ``"predictions"`` for new ones.
+        axis: of the draws in a plain array: the last where it is not given, ``0`` for draws first, ``(0, 1)`` for chain and draw. An array
+            of as many draws as points fits either way, so only its giver can know.
 
     Raises:
         ValueError: if the group or variable is not there, there are fewer than 2 draws, or a draw is not finite.
@@ -70,49 +73,27 @@ def predictive_draws(predictive, *, variable: str | None = None, group: str = "p
     Example:
         >>> import arviz as az
         >>> tree = az.from_dict({"posterior_predictive": {"y": np.zeros((4, 250, 3))}})  # chain, draw, points
-        >>> predictive_draws(tree).shape
-        (3, 1000)
+        >>> predictive_draws(tree).shape, predictive_draws({"y": np.zeros((1000, 3))}).shape
+        ((3, 1000), (3, 1000))
 
     Source: ArviZ, the schema of its groups.
     """
-    if hasattr(predictive, "children") or hasattr(predictive, "data_vars"):
-        predictive = _variable(_group(predictive, group), variable, group)
-    if hasattr(predictive, "dims"):
-        predictive = _draws_last(predictive)
-    draws = np.asarray(_guard.numbers("predictive", predictive, at_least=1))
+    draws = np.asarray(read("predictive", predictive, axis, variable=variable, group=group).values)
     if draws.shape[-1] < 2:
         raise ValueError(f"predictive has shape {draws.shape}: a single draw for each point; give at least 2, as the last axis")
     return draws
 
 
-def _group(tree, group):
-    if not hasattr(tree, "children") or (tree.data_vars and not tree.children):
-        return tree  # a data set, or a group that has been taken out already
-    if group not in tree.children:
-        there = ", ".join(tree.children) or "none"
+def outcomes_of(y, draws) -> np.ndarray:
+    """``y`` as one finite outcome for each row of ``draws``, shape ``(..., S)``."""
+    y = np.asarray(_guard.numbers("y", y))
+    if y.shape != draws.shape[:-1]:
+        first = f"; the draws come first: give predictive_draws(array, axis={tuple(range(draws.ndim - y.ndim))})"
         raise ValueError(
-            f"predictive has no group {group!r} (groups: {there}); draw it first, with pymc.sample_posterior_predictive or "
-            "numpyro.infer.Predictive, and add it to the DataTree"
+            f"y has shape {y.shape}, and the draws are for points of shape {draws.shape[:-1]}; give one outcome for each row of draws"
+            f"{first if y.ndim < draws.ndim and y.shape == draws.shape[draws.ndim - y.ndim :] else ''}"
         )
-    return tree[group]
-
-
-def _variable(dataset, variable, group):
-    names = list(dataset.data_vars)
-    if variable is None and len(names) != 1:
-        raise ValueError(f"{group} holds {len(names)} variables ({', '.join(map(str, names))}); name one: variable=...")
-    if variable is not None and variable not in names:
-        raise ValueError(f"variable is {variable!r}, and {group} holds {', '.join(map(str, names))}; give one of these")
-    return dataset[variable if variable is not None else names[0]]
-
-
-def _draws_last(array):
-    over = [name for name in ("chain", "draw", "sample") if name in array.dims]
-    if not over:
-        raise ValueError(f"predictive has the dimensions {array.dims}; one of them must be draw or sample")
-    points = [name for name in array.dims if name not in over]
-    values = array.transpose(*points, *over).values
-    return values.reshape(*values.shape[: len(points)], -1)
+    return y
 
 
 def _summary(draws, quantiles):
@@ -127,7 +108,7 @@ def _summary(draws, quantiles):
 
 def levels(quantiles) -> np.ndarray:
     """The levels k / (B + 1) for a number B, or the levels given, checked."""
-    if np.ndim(quantiles) == 0:
+    if _guard.floats("quantiles", quantiles).ndim == 0:
         count = _guard.count("quantiles", quantiles)
         return np.arange(1, count + 1) / (count + 1)
     given = np.asarray(_guard.numbers("quantiles", quantiles, ndim=1), dtype=float)

@@ -67,13 +67,7 @@ def belief_on_grid(eta, log_density) -> Belief:
         1.0
     """
     eta = _guard.numbers("eta", eta, ndim=1)
-    if eta.shape[0] < 3 or not bool((jnp.diff(eta) > 0).all()):
-        raise ValueError("eta must rise and have at least 3 points; give numpy.linspace(low, high, points)")
-    values = log_density(eta) if callable(log_density) else log_density
-    values = _guard.numbers("log_density", values, ndim=1)
-    if values.shape != eta.shape:
-        raise ValueError(f"log_density has shape {values.shape} and eta {eta.shape}; give one value for each point of the grid")
-    return _normalised(eta, values)
+    return _normalised(*_grid("", eta, log_density(eta) if callable(log_density) else log_density))
 
 
 def coherent_update(belief: Belief, loss, y, weight: float = 1.0) -> Belief:
@@ -99,6 +93,7 @@ def coherent_update(belief: Belief, loss, y, weight: float = 1.0) -> Belief:
 
     Source: Bissiri, Holmes and Walker (2016); thesis, section 4.2.2, as mended by erratum T52.
     """
+    belief = _checked(belief)
     return _normalised(belief.eta, belief.log_density - _nonnegative("weight", weight) * _total(belief, loss, y))
 
 
@@ -118,6 +113,7 @@ def power_prior_update(belief: Belief, loss, y, nu: float = 1.0) -> Belief:
 
     Source: thesis, section 4.2.2, with errata T52 and T56.
     """
+    belief = _checked(belief)
     return _normalised(belief.eta, _nonnegative("nu", nu) * belief.log_density - _total(belief, loss, y))
 
 
@@ -149,6 +145,22 @@ def compare_updates(belief: Belief, loss, y, nu: float) -> tuple[Updates, Update
         return Updates(update(belief, loss, y, strength), one_by_one(range(len(y))), one_by_one(reversed(range(len(y)))))
 
     return dealt(coherent_update, 1 / nu), dealt(power_prior_update, nu)
+
+
+def _checked(belief) -> Belief:
+    if not isinstance(belief, Belief):
+        raise ValueError(f"belief is {belief!r}; give one from belief_on_grid or an update")
+    return Belief(*_grid("belief.", *belief))
+
+
+def _grid(whose, eta, values):
+    """A rising grid with a finite log density at each of its points."""
+    eta, values = _guard.numbers(f"{whose}eta", eta, ndim=1), _guard.numbers(f"{whose}log_density", values, ndim=1)
+    if eta.shape[0] < 3 or not bool((jnp.diff(eta) > 0).all()):
+        raise ValueError(f"{whose}eta must rise and have at least 3 points; give numpy.linspace(low, high, points)")
+    if values.shape != eta.shape:
+        raise ValueError(f"{whose}log_density has shape {values.shape} and eta {eta.shape}; give one value for each point of the grid")
+    return eta, values
 
 
 def _total(belief, loss, y):

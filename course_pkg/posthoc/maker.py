@@ -68,7 +68,7 @@ def initial_maker(key: PRNGKeyArray, features, y, hidden: tuple[int, ...] = (20,
 
     Source: thesis, section 4.2.5. It speaks of three hidden layers; the authors' experiments have two, of 20 and 10 units.
     """
-    hidden = tuple(_guard.count("hidden", units) for units in hidden)
+    hidden = _guard.counts("hidden", hidden)
     features = np.asarray(_guard.numbers("features", features, ndim=2))
     y = np.asarray(_guard.numbers("y", y, ndim=1))
     mean, sd = features.mean(axis=0, dtype=float), features.std(axis=0, dtype=float)
@@ -137,6 +137,7 @@ def objective(loss, y, h, prior: DecisionPrior | None = None, nu: float = 0.0):
     y, h = _guard.numbers("y", y), _guard.numbers("h", h)
     if h.shape != y.shape:
         raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each outcome")
+    nu = _guard.number("nu", nu)
     mean, sd = prior_arrays(prior, nu, y.shape)
     return costs(as_loss(loss).loss, y, h, mean, sd, nu).mean()
 
@@ -154,6 +155,8 @@ def prior_arrays(prior, nu, shape):
         if np.max(nu) > 0:
             raise ValueError(f"nu is {np.max(nu):g} and there is no prior; give prior=constant_prior(...) or bootstrap_prior(...)")
         return jnp.zeros(shape), jnp.ones(shape)
+    if not isinstance(prior, DecisionPrior):
+        raise ValueError(f"prior is {prior!r}; give constant_prior(...), pointwise_prior(...) or bootstrap_prior(...)")
     return _guard.batch("prior.mean", prior.mean, shape) + jnp.zeros(shape), _positive_sd(prior.sd, shape) + jnp.zeros(shape)
 
 

@@ -94,6 +94,7 @@ def fit_decision_maker(
     """
     key = jax.random.key(0) if key is None else key
     points, template, loss, prior_nu = _prepare(features, y, loss, prior, nu, hidden)
+    held_out = _held_out(held_out)
     plan = _plan(template, hidden, steps, batch, held_out, patience, decay)
     restarts, rate = _guard.count("restarts", restarts), _guard.positive("rate", rate)
     candidates = validation = None
@@ -136,6 +137,7 @@ def cross_validate(
     """
     key = jax.random.key(0) if key is None else key
     points, template, loss, nus = _prepare(features, y, loss, prior, nus, hidden)
+    held_out = _held_out(held_out)
     plan = _plan(template, hidden, steps, None, held_out, 50, decay=True)
     return _validate(key, plan, points, loss, nus, held_out, folds, _guard.count("restarts", restarts), _guard.positive("rate", rate))
 
@@ -157,12 +159,16 @@ def _prepare(features, y, loss, prior, nu, hidden):
 
 
 def _plan(template, hidden, steps, batch, held_out, patience, decay) -> Plan:
-    if not 0 <= held_out < 1:
-        raise ValueError(f"held_out is {held_out}; give a share of the points, at least 0 and below 1")
-    sizes = (template.mean.shape[0], *hidden, 1)
+    sizes = (template.mean.shape[0], *_guard.counts("hidden", hidden), 1)
     batch = None if batch is None else _guard.count("batch", batch)
     every = EVERY["all points" if batch is None else "minibatches"]
     return Plan(sizes, _guard.count("steps", steps), batch, every, _guard.count("patience", patience), held_out > 0, decay)
+
+
+def _held_out(share) -> float:
+    if not (share := _guard.share("held_out", share)) < 1:
+        raise ValueError("held_out is 1.0; give a share of the points, at least 0 and below 1")
+    return share
 
 
 def _split(key, usable, held_out):

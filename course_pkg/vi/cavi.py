@@ -144,8 +144,7 @@ def cavi_regression(
 
     Source: notes, section 5.2 (mean field and structured mean field), equations 5.4 and 5.5.
     """
-    if factors not in ("block", "coordinate"):
-        raise ValueError(f'factors is {factors!r}; give "block" or "coordinate"')
+    _guard.choice("factors", factors, ("block", "coordinate"))
     x, y, sd = _checked_regression(data, prior_sd)
     a0, b0 = _guard.positive("shape", shape), _guard.positive("rate", rate)
     spread = jnp.diag(sd**2) if factors == "block" else sd**2

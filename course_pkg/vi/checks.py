@@ -59,8 +59,7 @@ def psis_khat(key: PRNGKeyArray, model: Model, family: families.Family, lam, dat
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), section 2; notes, section 5.4 (a heading there).
     """
-    if not all(np.isfinite(part).all() for part in jax.tree.leaves(lam)):
-        raise ValueError(f"lam is {lam}; give finite numbers")
+    lam = _guard.parameters("lam", lam, family)
     if (dim := families.dimension(family, lam)) != model.dim:
         raise ValueError(f"lam is for {dim} coordinates and the model has {model.dim}; give parameters for the same")
     draws = _guard.count("draws", draws, least=25)

@@ -61,14 +61,12 @@ def generator(name: str, order: float | None = None) -> Generator:
         "hellinger": lambda r: 0.5 * jnp.expm1(0.5 * r) ** 2,
         "total variation": lambda r: 0.5 * jnp.abs(jnp.expm1(r)),
     }
-    if name == "alpha":
+    if isinstance(name, str) and name == "alpha":
         a = _guard.number("order", order)
         if a in (0, 1):
             raise ValueError(f'order is {a:g}, which is the limit; use "reverse" for 0 and "forward" for 1')
         return Generator(name, lambda r: _alpha(a, r))
-    if name not in written:
-        raise ValueError(f"name is {name!r}; give one of {', '.join([*written, 'alpha'])}")
-    return Generator(name, written[name])
+    return Generator(name, written[_guard.choice("name", name, [*written, "alpha"])])
 
 
 def _alpha(a: float, r):
@@ -106,7 +104,8 @@ def f_divergence(f: Callable, log_ratio):
     log_ratio = _guard.numbers("log_ratio", log_ratio, ndim=1)
     if log_ratio.size < 2:
         raise ValueError("log_ratio has 1 value; give at least 2, or there is no standard error")
-    terms = f.of_log(log_ratio) if isinstance(f, Generator) else f(jnp.exp(log_ratio))
+    with _guard.calling("f"):
+        terms = f.of_log(log_ratio) if isinstance(f, Generator) else f(jnp.exp(log_ratio))
     return terms.mean(), terms.std(ddof=1) / jnp.sqrt(log_ratio.size)
 
 
@@ -195,6 +194,7 @@ def renyi_normal(p: Normal, q: Normal, order: float):
 
     Source: thesis, section 2.2.2, with erratum T04.
     """
+    order = _guard.number("order", order)
     if order == 1:
         raise ValueError("order is 1, which is the limit; use kl_normal")
     return log_affinity(p, q, order) / (order - 1)
@@ -223,6 +223,7 @@ def alpha_normal(p: Normal, q: Normal, order: float):
 
     Source: thesis, section 2.2.2, with erratum T04.
     """
+    order = _guard.number("order", order)
     if order in (0, 1):
         raise ValueError(f"order is {order:g}, which is the limit; use kl_normal")
     return jnp.expm1(log_affinity(p, q, order)) / (order * (order - 1))
@@ -237,6 +238,8 @@ def _pair(name, first, other, second) -> tuple[Normal, Normal]:
 
 
 def _normal(name, given) -> Normal:
+    if not hasattr(given, "covariance"):
+        raise ValueError(f"{name} is {given!r}; give Normal(mean, covariance)")
     mean = _guard.numbers(f"{name}.mean", given.mean, ndim=1)
     covariance = _guard.numbers(f"{name}.covariance", given.covariance, ndim=2)
     if covariance.shape != (mean.size, mean.size):

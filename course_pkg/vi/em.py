@@ -69,10 +69,11 @@ def em_mixture(
     components, iterations = _guard.count("components", components), _guard.count("iterations", iterations)
     if components > x.shape[0]:
         raise ValueError(f"components is {components} and x has {x.shape[0]} rows; give at most one for each row")
-    if not _guard.number("concentration", concentration) >= 1:
+    concentration, shape, rate = (_guard.number(n, v) for n, v in (("concentration", concentration), ("shape", shape), ("rate", rate)))
+    if not concentration >= 1:
         raise ValueError(f"concentration is {concentration:g}; give at least 1, or the mode lies where a weight is 0")
     for name, value in (("shape", shape), ("rate", rate)):
-        if _guard.number(name, value) < 0:
+        if value < 0:
             raise ValueError(f"{name} is {value:g}; give a number that is not negative")
     weights = jnp.full(components, 1 / components, x.dtype)
     mean = x[spread_out(key, x, components)]
