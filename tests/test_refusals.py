@@ -560,7 +560,8 @@ def spoilt(valid):
 
 
 # Where an answer takes long, only what has to be refused is tried.
-SLOW = {"mcmc.run_chains", "mcmc.sample_chain"} | {
+SLOW = {"mcmc.run_chains", "mcmc.sample_chain", "mcmc.pareto_smooth", "lambertw.tabulated", "lambertw.moments", "lcvi.best_decisions"} | {
+    "is_gradients.sag", "is_gradients.isag", "is_gradients.importance_weights", "lcvi.calibrated", "vi.psis_khat",
     "vi.cavi_regression", "vi.cavi_mixture", "vi.cavi_normal", "vi.em_mixture", "vi.lda", "vi.stochastic_lda", "mcmc.tune_hmc"} | {
     "posthoc.fit_decision_maker", "posthoc.cross_validate", "posthoc.correct", "lcvi.amortise", "lcvi.calibrate", "lambertw.fit_mle",
     "lambertw.fit_igmm", "fit.fit", "is_gradients.anchored", "is_gradients.isgd", "is_gradients.running_average",

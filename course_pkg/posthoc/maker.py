@@ -157,11 +157,18 @@ def prior_arrays(prior, nu, shape):
         return jnp.zeros(shape), jnp.ones(shape)
     if not isinstance(prior, DecisionPrior):
         raise ValueError(f"prior is {prior!r}; give constant_prior(...), pointwise_prior(...) or bootstrap_prior(...)")
-    return _guard.batch("prior.mean", prior.mean, shape) + jnp.zeros(shape), _positive_sd(prior.sd, shape) + jnp.zeros(shape)
+    return _fitted("prior.mean", prior.mean, shape), _positive_sd(prior.sd, shape)
+
+
+def _fitted(name, x, shape):
+    x = _guard.batch(name, x, shape)
+    if x.ndim > len(shape):
+        raise ValueError(f"{name} has shape {x.shape}; give {shape}, the shape of the outcomes or of the mean")
+    return jnp.broadcast_to(x, shape)
 
 
 def _positive_sd(sd, shape):
-    sd = _guard.batch("prior.sd", sd, shape)
+    sd = _fitted("prior.sd", sd, shape)
     if not bool((sd > 0).all()):
         raise ValueError(f"prior.sd holds {float(sd.min()):g}; give standard deviations above 0")
     return sd
@@ -196,4 +203,4 @@ def pointwise_prior(mean, sd) -> DecisionPrior:
     Source: thesis, section 4.2.4, its second prior, with the standard deviation of erratum T55.
     """
     mean = _guard.numbers("mean", mean)
-    return DecisionPrior(mean, _positive_sd(sd, mean.shape) + jnp.zeros(mean.shape))
+    return DecisionPrior(mean, _positive_sd(sd, mean.shape))
