@@ -180,7 +180,7 @@ def dimension(family, lam) -> int:
     if not isinstance(family, Family):
         raise ValueError(f"family is {family!r}; give a Family, such as families.mean_field_normal()")
     sizes = [jnp.shape(leaf)[-1] for leaf in jax.tree.leaves(lam) if jnp.ndim(leaf)]
-    if not sizes:
+    if not sizes or sizes[0] == 0:
         raise ValueError(f"lam is {lam!r}; give parameters such as family.init(2)")
     if (given := _shapes(lam)) != (own := _own_shapes(family.init, sizes[0])):
         raise ValueError(f"lam has shapes {given}; give {own}, those of family.init({sizes[0]})")
@@ -198,6 +198,7 @@ def sample(key: PRNGKeyArray, family: Family, lam, draws: int):
         >>> sample(jax.random.key(0), family, family.init(3), 5).shape
         (5, 3)
     """
+    lam = _guard.parameters("lam", lam)
     shape = _guard.count("draws", draws), dimension(family, lam)
     eps = family.base.sample(random_key(key), shape)
     return jax.vmap(family.transform, (None, 0))(lam, eps)
@@ -214,7 +215,8 @@ def log_prob(family: Family, lam, theta):
         >>> round(float(log_prob(family, family.init(1, scale=1.0), jnp.array([0.0]))), 4)
         -0.9189
     """
-    dim = dimension(family, lam)
+    lam = _guard.parameters("lam", lam)
+    dim, theta = dimension(family, lam), _guard.numbers("theta", theta)
     if jnp.shape(theta) != (dim,):
         raise ValueError(f"theta has shape {jnp.shape(theta)}; give ({dim},), one point of the family, and use jax.vmap for many")
     eps = family.standardize(lam, theta)
@@ -232,6 +234,7 @@ def entropy(family: Family, lam):
         >>> round(float(entropy(family, family.init(1, scale=1.0))), 4)
         1.4189
     """
+    lam = _guard.parameters("lam", lam)
     d = dimension(family, lam)
     if not family.affine:
         raise ValueError("family has a map that is not affine, so its entropy has no closed form; use a Monte Carlo entropy")

@@ -174,6 +174,7 @@ def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Cal
     Source: slides, Robbins and Monro's conditions; thesis, section 2.3.
     """
     rate, delay = _guard.positive("rate", rate), _guard.positive("delay", delay)
+    power = _guard.number("power", power)
     if not 0.5 < power <= 1:
         raise ValueError(
             f"power is {power}; give more than 1/2 (or the squares of the rates sum to infinity) and at most 1 (or the climb stops short)"

@@ -125,9 +125,7 @@ def score(model: Model, family: Family, samples: int, *, baseline: str = "none")
     Source: thesis, section 2.3.1, equation 2.10, with the control variate where erratum T12 puts it; slides, score-function gradient.
     """
     least = {"none": 1, "constant": 2, "optimal": 3}
-    if baseline not in least:
-        raise ValueError(f'baseline is {baseline!r}; give "none", "constant" or "optimal"')
-    samples = _guard.count("samples", samples, least[baseline])
+    samples = _guard.count("samples", samples, least[_guard.choice("baseline", baseline, least)])
 
     def estimate(eps, lam, state, data):
         rows, scale = rows_and_scale(data)
@@ -198,8 +196,7 @@ def _pathwise(model, term, family, samples) -> Estimator:
 
 
 def _closed_entropy(family, entropy) -> bool:
-    if entropy not in ("monte carlo", "closed form"):
-        raise ValueError(f'entropy is {entropy!r}; give "monte carlo" or "closed form"')
+    _guard.choice("entropy", entropy, ("monte carlo", "closed form"))
     if entropy == "closed form" and not family.affine:
         raise ValueError('entropy is "closed form" and the family has a map that is not affine; use "monte carlo"')
     return entropy == "closed form"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from course_pkg import _guard, families
 from course_pkg.families import Family
@@ -157,8 +158,10 @@ def expected_ess(lam_new: families.Diagonal, lam_old: families.Diagonal):
 
     Source: thesis, section 3.1.1, figure 3.2 (which shows it by simulation).
     """
-    normal = families.mean_field_normal()
-    lam_new, lam_old = _guard.parameters("lam_new", lam_new, normal), _guard.parameters("lam_old", lam_old, normal)
+    lam_new, lam_old = _guard.parameters("lam_new", lam_new), _guard.parameters("lam_old", lam_old)
+    for name, lam in (("lam_new", lam_new), ("lam_old", lam_old)):
+        if not isinstance(lam, families.Diagonal) or np.shape(lam.mu) != np.shape(lam.log_sigma):
+            raise ValueError(f"{name} is {lam!r}; give the parameters of a mean-field normal, such as families.mean_field_normal().init(2)")
     if lam_new.mu.shape != lam_old.mu.shape:
         raise ValueError(f"lam_new.mu has shape {lam_new.mu.shape} and lam_old.mu {lam_old.mu.shape}; give the same")
     ratio = jnp.exp(lam_new.log_sigma - lam_old.log_sigma)

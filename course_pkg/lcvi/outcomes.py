@@ -48,9 +48,7 @@ def drawn_outcome(model: Model, utility: Utility, draws: int = 8, *, estimator: 
     Source: LCVI paper, equations 5 to 7; thesis, Figure 4.5.
     """
     least = {"naive": 1, "taylor": 2, "jensen": 1}
-    if estimator not in least:
-        raise ValueError(f'estimator is {estimator!r}; give "naive", "taylor" or "jensen"')
-    draws = _guard.count("draws", draws, least[estimator])
+    draws = _guard.count("draws", draws, least[_guard.choice("estimator", estimator, least)])
     require_differentiable(model)
 
     def draw(key, thetas: int):
@@ -76,7 +74,11 @@ def from_outcomes(utility: Utility, y, h, estimator: str = "naive"):
         >>> from_outcomes(linearised(squared(), 2.0), jnp.array([[[0.0], [2.0]]]), jnp.array([0.0])).tolist()
         [-1.0]
     """
-    h = jnp.asarray(h)
+    _guard.choice("estimator", estimator, terms.ESTIMATORS)
+    y, h = _guard.numbers("y", y, at_least=2), _guard.numbers("h", h)
+    _check_utility(utility)
+    if h.ndim > y.ndim - 2 or any(a != b and 1 not in (a, b) for a, b in zip(h.shape[::-1], y.shape[::-1], strict=False)):
+        raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each of {y.shape[2:]}")
     h = jnp.expand_dims(h, tuple(range(y.ndim - h.ndim)))
     if utility.linear:
         return terms.linearised(utility.loss(y, h), utility.M)  # type: ignore[misc, arg-type]
@@ -126,8 +128,8 @@ def classes(probabilities: Callable, loss: Loss, M: float | None = None) -> Term
 
     Source: thesis, section 4.1.5 (discrete outputs); Cobb, Roberts and Gal (2018).
     """
-    if loss.actions is None:
-        raise ValueError(f"loss is {loss.name}, which has no list of decisions; give a cost_matrix")
+    if not isinstance(loss, Loss) or loss.actions is None:
+        raise ValueError(f"loss is {getattr(loss, 'name', loss)!r}, which has no list of decisions; give a cost_matrix")
     (costs,) = loss.loss.args  # type: ignore[attr-defined]
     top = float(costs.max())
     M = top if M is None else _guard.positive("M", M)
@@ -190,6 +192,8 @@ def best_decisions(utility: Utility, y, *, estimator: str = "naive"):
     """
     from course_pkg.decisions import rules
 
+    _check_utility(utility)
+    _guard.choice("estimator", estimator, terms.ESTIMATORS)
     y = _guard.numbers("y", y, at_least=2)
     rows = y.reshape(*y.shape[:2], -1)
 
@@ -201,3 +205,8 @@ def best_decisions(utility: Utility, y, *, estimator: str = "naive"):
 
     ends = rows.min(axis=(0, 1)), rows.max(axis=(0, 1))
     return rules._bisect_from_a_look(risk, slope, *ends).reshape(y.shape[2:])
+
+
+def _check_utility(utility):
+    if not isinstance(utility, Utility):
+        raise ValueError(f"utility is {utility!r}; give a Utility, such as linearised(loss, M)")

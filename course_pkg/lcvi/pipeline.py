@@ -118,8 +118,10 @@ def calibrate(
     family = families.mean_field_normal() if family is None else family
     _check_options(transform, method, decide)
     utility_samples, predictive_draws = _guard.count("utility_samples", utility_samples), _guard.count("predictive_draws", predictive_draws)
-    M = None if M is None else _guard.positive("M", M)
+    steps_at_most, batch = _guard.count("steps_at_most", steps_at_most), None if batch is None else _guard.count("batch", batch)
+    M, q, rate = None if M is None else _guard.positive("M", M), _guard.proportion("q", q), _guard.positive("rate", rate)
     draws = _guard.count("draws", draws)
+    key = families.random_key(key)
     require_differentiable(model)
     seen = _seen(model, "data", data)
     later = None if held_out is None else _seen(model, "held_out", held_out)
@@ -166,6 +168,8 @@ def regret(utility: Utility) -> Loss:
         >>> float(regret(utilities.direct(lambda y, h: jnp.exp(-((h - y) ** 2))))(1.0, 1.0))
         0.0
     """
+    if not isinstance(utility, Utility):
+        raise ValueError(f"utility is {utility!r}; give a Utility, such as direct(...)")
     function = as_partial(utility.utility)
     return Loss(f"regret of {utility.name}", lambda y, h: function(y, y) - function(y, h))
 
@@ -207,8 +211,7 @@ def _check_options(transform, method, decide):
         ("method", method, ("auto", "closed", "even", "naive", "taylor", "jensen")),
         ("decide", decide, ("joint", "em", "amortised")),
     ):
-        if value not in words:
-            raise ValueError(f"{name} is {value!r}; give one of {', '.join(words)}")
+        _guard.choice(name, value, words)
 
 
 def _predict(key, model, family, lam, rows, draws):

@@ -74,6 +74,8 @@ def require_differentiable(model: Model) -> Model:
         ...
         ValueError: predict cannot be differentiated: the number of infected people is discrete. Sum over the values of ...
     """
+    if not isinstance(model, Model):
+        raise ValueError(f"model is {model!r}; give a Model: from_numpyro or from_pymc make one of a program, together with its data")
     if model.reading.no_gradient:
         raise ValueError(model.reading.no_gradient)
     return model

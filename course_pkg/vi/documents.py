@@ -110,7 +110,7 @@ def sound(name: str, documents, words: int | None = None) -> Corpus:
     """`documents` if it is a `Corpus` (of ``words`` words) that can be read: JAX would take a word that is out of range for another."""
     if not isinstance(documents, Corpus):
         raise ValueError(f"{name} is of type {type(documents).__name__}; give what vi.corpus(counts) makes")
-    word = _guard.numbers(f"{name}.word", documents.word, ndim=2)
+    word, _ = jnp.asarray(documents.word), _guard.numbers(f"{name}.word", documents.word, ndim=2)
     count = _guard.nonnegative(f"{name}.count", documents.count)
     size = _guard.count(f"{name}.words", documents.words)
     if word.shape != count.shape:

@@ -35,7 +35,7 @@ def transform(fit: Topics, documents: Corpus, *, inner: int = 100, tolerance: fl
 
     Source: Blei, Ng and Jordan (2003), section 5.2.
     """
-    documents = sound("documents", documents, words=fit.topics.shape[1])
+    documents = sound("documents", documents, words=_words(fit))
     rules = steps.rules(float(fit.alpha), 1.0, inner, tolerance)
     pi = steps.at_rest(rules, fit.topics, steps.blocks(documents.word), steps.blocks(documents.count))
     pi = pi.reshape(-1, pi.shape[-1])[: len(documents.word)]
@@ -70,8 +70,8 @@ def perplexity(fit: Topics, seen: Corpus, held: Corpus, *, inner: int = 100, tol
 
     Source: Wallach, Murray, Salakhutdinov and Mimno (2009).
     """
-    held = sound("held", held, words=fit.topics.shape[1])
-    proportions = transform(fit, sound("seen", seen, words=fit.topics.shape[1]), inner=inner, tolerance=tolerance)
+    held = sound("held", held, words=_words(fit))
+    proportions = transform(fit, sound("seen", seen, words=_words(fit)), inner=inner, tolerance=tolerance)
     if len(held.word) != len(proportions):
         raise ValueError(f"seen has {len(proportions)} documents and held {len(held.word)}; give two halves of the same")
     tokens = float(held.count.sum())
@@ -86,3 +86,9 @@ def perplexity(fit: Topics, seen: Corpus, held: Corpus, *, inner: int = 100, tol
 
     total = jax.lax.map(score, tuple(map(steps.blocks, (held.word, held.count, proportions)))).sum()
     return float(jnp.exp(-total / tokens))
+
+
+def _words(fit) -> int:
+    if not isinstance(fit, Topics):
+        raise ValueError(f"fit is of type {type(fit).__name__}; give what vi.lda or vi.stochastic_lda returns")
+    return fit.topics.shape[1]
