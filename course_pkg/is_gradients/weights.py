@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from course_pkg import _guard, families
 from course_pkg.families import Family
@@ -158,10 +157,7 @@ def expected_ess(lam_new: families.Diagonal, lam_old: families.Diagonal):
 
     Source: thesis, section 3.1.1, figure 3.2 (which shows it by simulation).
     """
-    lam_new, lam_old = _guard.parameters("lam_new", lam_new), _guard.parameters("lam_old", lam_old)
-    for name, lam in (("lam_new", lam_new), ("lam_old", lam_old)):
-        if not isinstance(lam, families.Diagonal) or np.shape(lam.mu) != np.shape(lam.log_sigma):
-            raise ValueError(f"{name} is {lam!r}; give the parameters of a mean-field normal, such as families.mean_field_normal().init(2)")
+    lam_new, lam_old = _mean_field("lam_new", lam_new), _mean_field("lam_old", lam_old)
     if lam_new.mu.shape != lam_old.mu.shape:
         raise ValueError(f"lam_new.mu has shape {lam_new.mu.shape} and lam_old.mu {lam_old.mu.shape}; give the same")
     ratio = jnp.exp(lam_new.log_sigma - lam_old.log_sigma)
@@ -169,6 +165,15 @@ def expected_ess(lam_new: families.Diagonal, lam_old: families.Diagonal):
     left = 2 - ratio**2
     safe = jnp.where(left > 0, left, 1.0)
     return jnp.where(left > 0, ratio * jnp.sqrt(safe) * jnp.exp(-(delta**2) / safe), 0.0)
+
+
+def _mean_field(name, lam) -> families.Diagonal:
+    if not isinstance(lam, families.Diagonal):
+        raise ValueError(f"{name} is {lam!r}; give the parameters of a mean-field normal, such as families.mean_field_normal().init(2)")
+    mu, log_sigma = (_guard.numbers(f"{name}.{field}", value) for field, value in lam._asdict().items())
+    if mu.shape != log_sigma.shape:
+        raise ValueError(f"{name} has a mu of shape {mu.shape} and a log_sigma of {log_sigma.shape}; give the same")
+    return families.Diagonal(mu, log_sigma)
 
 
 def check_factors(family: Family, factors, dim: int) -> int:
