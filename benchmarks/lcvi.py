@@ -43,7 +43,7 @@ def general_roads(table):
     """The step of any model, on minibatches of rows."""
     rows, columns = table.value.shape
     model, family = models.matrix_factorization(rows, columns, 20, row_sd=10.0, column_sd=10.0), families.mean_field_normal()
-    u, options = exponential(decisions.tilted(0.2), 1.0), {"samples": 10, "mask": lambda part: part.seen}
+    u, options = exponential(decisions.tilted(0.2), 1.0), {"samples": 10}
     terms = {
         "any model, closed form": normal_outcome(model.reading.moments, u),
         "any model, 8 even outcomes": drawn_outcome(model, u, 8),

@@ -17,7 +17,6 @@ FEWEST = 200  # steps of a run that can be judged: five in a batch
 MATTERS = 0.5  # nats: the price of a normal that is one standard deviation off in one coordinate
 LEVEL = 0.01  # of the test, on either side
 NOISY = 5.0  # nats: an interval that reaches further says nothing
-ASIDE = " (or judge=False, if the run is to be cut short)"
 
 
 class ConvergenceWarning(UserWarning):
@@ -66,36 +65,43 @@ def rise(objective) -> Rise:
 
 
 def converged(objective) -> bool | None:
-    """False if the `rise` is more than half a nat and more than noise, True if it is surely less than half a nat, None where that is open.
+    """False if the `rise` or a fall is more than half a nat and more than noise, True if the rise is surely less, None where that is open.
 
     Open is the case of too few steps (below 200) and of too much noise. The objective is in nats, as lower bounds and log joints are. A
     run that arrived only in its third quarter counts as False: it has not been seen to stay where it is. And True is no proof: a rate that
     is far too low, or has fallen to almost nothing, makes any trace flat.
 
     Example:
-        >>> noise = np.random.default_rng(0).normal(size=1000)
-        >>> converged(noise), converged(noise + np.arange(1000) / 100), converged(100 * noise), converged(noise[:100])
-        (True, False, None, None)
+        >>> noise, steps = np.random.default_rng(0).normal(size=1000), np.arange(1000)
+        >>> converged(noise), converged(noise + steps / 100), converged(noise - steps / 100), converged(100 * noise), converged(noise[:100])
+        (True, False, False, None, None)
     """
-    if np.size(objective) < FEWEST or not np.isfinite(objective).all():
-        return None
-    found = rise(objective)
-    if found.nats > MATTERS and found.low > 0:
-        return False
-    return True if found.high < MATTERS else None
+    return None if _short(objective) else _verdict(rise(objective))
 
 
 def doubt(objective) -> str | None:
-    """What to warn the owner of a run of: that it was still rising, or too noisy to tell; None where there is nothing to say."""
-    if np.size(objective) < FEWEST or not np.isfinite(objective).all():
+    """What to tell the owner of a run: that it was still rising, fell, or was too noisy to tell; None where there is nothing to say."""
+    if _short(objective):
         return None
-    found, verdict = rise(objective), converged(objective)
-    span = f"from the third quarter of the {len(objective)} steps to the fourth"
+    found = rise(objective)
+    verdict, span = _verdict(found), f"from the third quarter of the {len(objective)} steps to the fourth"
+    if verdict is False and found.nats > 0:
+        return f"the objective still rose by {found.nats:.2g} nats {span}; take more steps, another rate or a better start"
     if verdict is False:
-        return f"the objective still rose by {found.nats:.2g} nats {span}; take more steps, another rate or a better start{ASIDE}"
+        return f"the objective fell by {-found.nats:.2g} nats {span}; lower the rate"
     if verdict is None and found.high - found.nats > NOISY:
         return (
             f"the objective is too noisy to say whether it still rose {span} (by {found.low:.2g} to {found.high:.2g} nats); "
-            f"take more draws, larger minibatches, more steps or a narrower start{ASIDE}"
+            "take more draws, larger minibatches, more steps or a narrower start"
         )
     return None
+
+
+def _short(objective) -> bool:
+    return np.size(objective) < FEWEST or not np.isfinite(objective).all()
+
+
+def _verdict(found: Rise) -> bool | None:
+    if (found.nats > MATTERS and found.low > 0) or (found.nats < -MATTERS and found.high < 0):
+        return False
+    return True if found.high < MATTERS else None

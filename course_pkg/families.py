@@ -6,9 +6,10 @@ A family :math:`q_\lambda` is a base density :math:`q_0` without parameters and 
 family.
 
 A fit starts where ``family.init(dim, location=0.0, scale=0.1)`` says: at ``location`` (a number, or one for each coordinate), with draws
-scattered around it by ``scale`` (above 0, likewise). The start is narrow for a reason. Draws of a wide one fall where the log joint is
-thousands of nats below its summit, and gradients from there swamp all others: a fit may be thrown far away and not come back. A narrow one
-first finds the way up by the gradient at a point, and then widens. NumPyro's autoguides start at 0.1, too.
+scattered around it by ``scale`` (above 0, likewise). Maps that are no `Family`, a skew for instance, have ``init(dim)`` alone. The start is
+narrow for a reason. Draws of a wide one fall where the log joint is thousands of nats below its summit, and gradients from there swamp all
+others: a fit may be thrown far away and not come back. A narrow one first finds the way up by the gradient at a point, and then widens.
+NumPyro's autoguides start at 0.1, too.
 """
 
 import functools

@@ -80,8 +80,8 @@ def fit(
             objective as it stands, so a constant added to the log joint changes when the run stops.
         window: steps in a window of the stopping rule; with a tolerance the noise of one window is held at once.
         progress: whether to show a bar.
-        judge: whether to warn of a run whose objective still rose at its end, or was too noisy to tell; False for a run that is cut short
-            on purpose, or whose objective is not in nats.
+        judge: whether to warn of a run whose objective still rose or fell at its end, or was too noisy to tell; False for one that is cut
+            short on purpose, or whose objective is not in nats.
 
     Returns:
         `Fit`.
@@ -139,7 +139,7 @@ def fit(
             bar.update(count)
     result = _finish(carry, unravel, objective, recorded, average, done - first_averaged)
     if judge and (doubt := convergence.doubt(result.objective)):
-        warnings.warn(doubt, ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"{doubt} (or judge=False, if the run is to be cut short)", ConvergenceWarning, stacklevel=2)
     return result
 
 

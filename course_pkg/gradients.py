@@ -145,8 +145,8 @@ def score(model: Model, family: Family, samples: int, *, baseline: str = "none")
 def minibatch(estimator: Estimator, size: int) -> Estimator:
     """The same estimator on ``size`` rows drawn afresh, with replacement, at each step; the likelihood is scaled, the prior is not.
 
-    Which arrays have an entry for each row is read from the estimator's model, and verified before the first step: halves of the data must
-    have log likelihoods that add up. Arrays that are no rows, such as a covariate of groups, are left whole.
+    Which arrays have an entry for each row is read from the estimator's model, and verified before the first step: the log likelihoods
+    of one row and of the others must add up to that of all. Arrays that are no rows, such as a covariate of groups, are left whole.
 
     Raises:
         ValueError: if ``size`` is below 1; and before the first step if arrays of rows differ in length, an unknown has an entry for

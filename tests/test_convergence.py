@@ -70,6 +70,13 @@ def test_a_rise_of_a_nat_is_seen_through_noise_and_half_of_that_is_let_pass():
     assert gentle.count(True) > TRACES / 4
 
 
+def test_a_run_that_falls_has_not_converged():
+    noise = np.random.default_rng(5).normal(size=2000)
+    falling = noise - np.arange(2000) / 200
+    assert c.converged(falling) is False
+    assert "fell by" in c.doubt(falling)
+
+
 def test_what_cannot_be_judged_is_left_open():
     assert c.converged(np.arange(199.0)) is None
     assert c.converged(np.array([np.nan] * 400)) is None

@@ -136,6 +136,19 @@ def test_weights_go_where_their_draws_go(given, weights, where):
     assert np.allclose(d.bayes_decision(d.squared(), given, weights, **where), theirs, rtol=1e-5)
 
 
+def test_weights_go_where_their_draws_go_in_any_order_of_axes():
+    draws, weights = np.array([[0.0, 1, 2], [10, 11, 12]]), np.array([[0.0, 0, 0], [1, 0, 0]])
+    assert float(d.bayes_decision(d.squared(), draws, weights, axis=(0, 1))) == 10
+    assert float(d.bayes_decision(d.squared(), draws, weights, axis=(1, 0))) == 10
+    named, turned = (xr.DataArray(a.T, dims=("draw", "chain")) for a in (draws, weights))
+    for given in (turned, turned.T, turned.values):
+        assert float(d.bayes_decision(d.squared(), named, given)) == 10
+
+
+def test_large_whole_actions_do_not_wrap():
+    assert float(d.bayes_action(d.squared(), np.array([2.9e9, 3.1e9]), np.array([3_000_000_000, 1]))) == 3e9
+
+
 def test_p_risk_reads_chains():
     one = CHAINS[..., 0]
     theirs = d.p_risk(d.squared(), one.ravel(), H, np.log(WEIGHTS).ravel())

@@ -274,6 +274,8 @@ BAD = [
     (lambda: use((FREE, ROWS), held_out=ROWS._replace(y=jnp.ones(4))), r"held_out holds outcomes of shape \(4,\) and predict draws \(5,\)"),
     (lambda: use((FREE, ROWS), held_out=ROWS._replace(x=jnp.ones((5, 2)))), "held_out does not fit predict"),
     (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": X[:3]}), "covariates holds x and not group"),
+    (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": None, "group": GROUP}), "covariates holds None for x"),
+    (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": 3.0, "group": GROUP}), "covariates holds 3.0 for x"),
     (lambda: models.from_numpyro(n_array_outside, GROUP, Y), "fn takes a size or a branch from the values of an array"),
     (lambda: models.from_numpyro(n_improper, Y), "fn draws the site after mu from a distribution without a sampler"),
     (lambda: models.from_numpyro(n_factor, Y), "observes nothing but factors"),
@@ -289,6 +291,33 @@ BAD = [
 def test_bad_data_are_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_an_outcome_that_the_program_makes_from_an_array_is_not_taken_for_that_array():
+    with pm.Model() as written:
+        y = pm.Data("y", np.exp(Y))
+        pm.Normal("seen", pm.Normal("b") * pm.Data("x", X), 1, observed=pm.math.log(y))
+    model, data = models.from_pymc(written)
+    assert model.reading.outcome(data) is None
+    assert model.predict(KEY, jnp.zeros(1), {"x": X[:3]}).shape == (3,)
+    with pm.Model() as counted:
+        pm.Poisson("seen", pm.Gamma("rate", 2, 1), observed=pm.Data("y", np.arange(5)))
+    model, data = models.from_pymc(counted)
+    assert model.reading.outcome(data).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_long_series_is_no_sum_over_rows():
+    y = jnp.asarray(RNG.normal(size=5000).cumsum())
+    walk = models.Model(1, lambda t: 0.0, lambda t, d: jax.scipy.stats.norm.logpdf(jnp.diff(d, prepend=0.0)).sum() + 0 * t[0], None, None)
+    with pytest.raises(ValueError, match="the likelihood is no sum over rows"):
+        check_parts(walk, y)
+    check_parts(models.normal_sample(), y)
+
+
+def test_an_outcome_may_be_given_as_none():
+    model, _ = from_numpyro()
+    drawn = model.predict(KEY, jnp.zeros(6), {"x": X[:3], "group": GROUP[:3], "y": None})
+    assert drawn.shape == (3,)
 
 
 def test_columns_lists_dictionaries_and_large_counts_are_data():

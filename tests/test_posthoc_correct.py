@@ -105,7 +105,9 @@ def test_a_right_model_is_seldom_said_to_be_helped(out):
         y, draws = centre + rng.normal(size=out + 2), centre[:, None] + rng.normal(size=(out + 2, 100))
         h = np.asarray(bayes_decision(loss, draws))
         moved = h + 0.1 * rng.normal() + 0.02 * rng.normal(size=out + 2)
-        report = _report(loss, y, draws, train, h, h, moved, 0.9, jax.random.key(run))
+        decide = lambda told, by=moved - h: (q := np.asarray(bayes_decision(loss, told)), q + by)
+        chance = _by_chance(loss, y, draws, ~train, decide)
+        report = _report(loss, y, train, h, h, moved, draws.std(axis=-1), chance, 0.9, jax.random.key(run))
         words = list(_doubts(report, single, 0.9, np.inf))
         assert any("too few for the intervals" in said for said in words) == (out < 20)
         claims += not any("no help" in said for said in words)
@@ -113,13 +115,28 @@ def test_a_right_model_is_seldom_said_to_be_helped(out):
 
 
 def test_the_probability_of_a_saving_by_chance_is_its_rank():
-    draws = np.array([[0.0, 1.0, 2.0, 3.0]])  # one point; deciding 0 instead of 1 saves 1, -1, -3, -5 of squared errors 1, 0, 1, 4
-    assert _by_chance(as_loss(squared()), draws, np.array([1.0]), np.array([0.0]), 0.5) == 2 / 5  # once, and the outcome itself
+    # one point; deciding 0 instead of 1 saves all of an error of 1 where 0 is drawn, and costs where 2 or 3 is
+    draws, y = np.array([[9.0, 9.0, 9.0, 0.0, 2.0, 3.0]]), np.array([0.2])
+    decide = lambda told: (np.array([1.0]), np.array([0.0])) if (told == 9).all() else None  # from the other half
+    assert _by_chance(as_loss(squared()), y, draws, np.array([True]), decide) == 2 / 4  # one as large, and the outcome itself
+
+
+def test_decisions_are_not_ranked_among_the_draws_that_they_were_made_from():
+    """Many points and few draws: the right model's own decisions against others as good; a fair rank is below 0.1 in a tenth of runs."""
+    rng, loss, ranks = np.random.default_rng(7), as_loss(squared()), []
+    for _ in range(100):
+        centre = rng.normal(size=200)
+        y, draws = centre + rng.normal(size=200), centre[:, None] + rng.normal(size=(200, 60))
+        others = centre + rng.normal(size=200) / np.sqrt(30)  # as far from the centres as means of thirty draws
+        ranks.append(_by_chance(loss, y, draws, np.ones(200, bool), lambda told, h=others: (told.mean(axis=-1), h)))
+    assert (np.array(ranks) < 0.1).sum() <= stats.binom.isf(1e-5, 100, 0.1)
 
 
 def test_where_one_quantile_does_as_well_the_report_says_so():
     draws, y = world(shift=0.4)
-    with pytest.warns(CorrectionWarning, match="one quantile for all points, at level 0.3.*take that simpler rule"):
+    with pytest.warns(
+        CorrectionWarning, match="cannot tell the correction from one quantile for all points, at level 0.3.*take that simpler rule"
+    ):
         assert len(correct(draws, y, squared(), **FAST).warnings) == 1
 
 

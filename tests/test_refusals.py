@@ -1,4 +1,4 @@
-"""Bad values in the place of every argument of every public function: a finite answer, or a refusal of ours that names the argument.
+"""Bad values in the place of the arguments of every public function: a finite answer, or a refusal of ours that names the argument.
 
 `CASES` holds one call of each function with arguments that it accepts. Each argument in turn is replaced by values that readers give by
 mistake; no raw error of JAX or NumPy may come out, and no NaN. Functions that take no numbers stand in `EXEMPT`, with the reason.
@@ -6,6 +6,7 @@ mistake; no raw error of JAX or NumPy may come out, and no NaN. Functions that t
 
 import importlib
 import inspect
+import re
 import traceback
 import warnings
 
@@ -13,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import jaxtyping
 import numpy as np
+import optax
 import pytest
 
 from course_pkg import data, families, fit, gradients, is_gradients, lambertw, lcvi, mcmc, models, posthoc, vi
@@ -430,7 +432,7 @@ CASES = {
         lambda **given: fit.fit(
             KEY,
             gradients.path_derivative(REGRESSION, NORMAL, 2),
-            __import__("optax").adam(0.1),
+            optax.adam(0.1),
             data=ROWS,
             progress=False,
             **{"steps": 2, **given},
@@ -498,7 +500,6 @@ EXEMPT = {
     "data.ruggedness_simulated": FUNCTIONS_ONLY,
 }
 
-# What still comes out raw, or NaN, or without the argument's name: mend it, then take it from this list.
 # Arguments that a message calls by another name.
 ALSO = {
     "idata": ("predictive", "the draws"),
@@ -579,7 +580,7 @@ def complaint(call, given, argument, value):
     except Exception as problem:
         return f"raw {type(problem).__name__}: {str(problem)[:120]}"
     if isinstance(found, str):
-        named = any(word in found for word in (argument, *ALSO.get(argument, ())))
+        named = any(re.search(rf"\b{re.escape(word)}\b", found) for word in (argument, *ALSO.get(argument, ())))
         return None if named else f"does not name it: {found[:160]}"
     return None if all(np.isfinite(leaf).all() for leaf in found) else "an answer that is not finite"
 
@@ -606,7 +607,7 @@ def no_type_hook():
 
 
 def line(name, argument):
-    """A row of a test, expected to fail where it stands in the list of what is to be mended."""
+    """A row of a test, with a name to find it by."""
     return pytest.param(name, argument, id=f"{name}-{argument}")
 
 

@@ -21,15 +21,20 @@ class Draws(NamedTuple):
 
     values: Any  # (..., S)
     axes: tuple[int, ...]  # where the draws were
+    dims: tuple = ()  # names of the dimensions as they were given, where they had names
 
     def arranged(self, name: str, given):
         """Weights of the draws with these last, from the order of the draws as they were given, ``(S,)`` or one for each number."""
         if hasattr(given, "dims"):
-            return _guard.floats(name, _by_name(name, given))
+            if not set(given.dims) <= set(self.dims):
+                raise ValueError(f"{name} has the dimensions {given.dims} and the draws {self.dims or 'no names'}; give the same names")
+            given = given.transpose(*(word for word in self.dims if word in given.dims)).values
         given = _guard.floats(name, given)
         if self.axes == (-1,) or given.ndim not in (len(self.axes), self.values.ndim - 1 + len(self.axes)):
             return given
-        return given.reshape(-1) if given.ndim == len(self.axes) else _moved(given, self.axes)
+        if given.ndim > len(self.axes):
+            return _moved(given, self.axes)
+        return given.transpose(np.argsort(np.argsort(self.axes))).reshape(-1)  # from the order in the array to that of the axes
 
     def weights(self, given):
         """Weights arranged, checked and divided by their sum; None where none are given."""
@@ -75,7 +80,8 @@ def read(name: str, given, axis=None, *, variable: str | None = None, group: str
     elif isinstance(given, Mapping):
         given, axis = given[_choice(name, list(given), variable)], 0 if axis is None else axis
     if hasattr(given, "dims") and axis is None:
-        return Draws(_guard.numbers(name, _by_name(name, given), at_least=1), (-1,))
+        axes = _by_name(name, given)
+        return Draws(_moved(_guard.numbers(name, given.values, at_least=1), axes), axes, tuple(given.dims))
     if any(word in getattr(given, "dims", ()) for word in DIMENSIONS):
         raise ValueError(f"axis is {axis!r} and the dimensions of {name} have names {given.dims}, which say it; leave axis out")
     values = _guard.numbers(name, getattr(given, "values", given) if hasattr(given, "dims") else given, at_least=1)
@@ -105,13 +111,11 @@ def _choice(name, there, variable):
     return there[0] if variable is None else variable
 
 
-def _by_name(name, array) -> np.ndarray:
-    over = [word for word in DIMENSIONS if word in array.dims]
-    if not over:
+def _by_name(name, array) -> tuple[int, ...]:
+    axes = tuple(array.dims.index(word) for word in DIMENSIONS if word in array.dims)
+    if not axes:
         raise ValueError(f"{name} has the dimensions {array.dims}; one of them must be draw or sample, or axis must say which it is")
-    points = [word for word in array.dims if word not in over]
-    values = array.transpose(*points, *over).values
-    return values.reshape(*values.shape[: len(points)], -1)
+    return axes
 
 
 def _axes(name, axis, ndim) -> tuple[int, ...]:
@@ -119,7 +123,7 @@ def _axes(name, axis, ndim) -> tuple[int, ...]:
     whole = all(isinstance(a, int | np.integer) and not isinstance(a, bool) and -ndim <= a < ndim for a in axes)
     if not axes or not whole or len({a % ndim for a in axes}) < len(axes):
         raise ValueError(f"axis is {axis!r} and {name} has {ndim} dimension(s); give the axis of the draws, or (0, 1) for chain and draw")
-    return tuple(int(a) for a in axes)
+    return tuple(sorted(int(a) % ndim for a in axes))
 
 
 def _moved(values, axes):

@@ -11,6 +11,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from course_pkg import _guard
 from course_pkg.decisions.draws import read
@@ -103,7 +104,9 @@ def bayes_action(loss, draws, actions, weights=None, *, axis=None):
     with _guard.calling(f"loss {loss.name}"):
         risks = jnp.stack([_average(jnp.broadcast_to(loss.loss(draws, h), draws.shape), weights) for h in checked])
     best = jnp.argmin(_guard.numbers("the expected loss", risks), axis=0)
-    return jnp.asarray(actions)[best]  # as they were given: labels and indices stay whole numbers
+    kept = actions if isinstance(actions, jax.Array) else np.asarray(actions)
+    wraps = isinstance(kept, np.ndarray) and kept.dtype.kind in "iu" and np.abs(kept, dtype=float).max() >= 2**31
+    return (checked if wraps else jnp.asarray(kept))[best]  # as they were given: labels and indices stay whole numbers
 
 
 def _check_classes(loss: Loss, draws):

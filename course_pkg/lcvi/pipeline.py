@@ -9,7 +9,7 @@ import numpy as np
 import optax
 from jaxtyping import PRNGKeyArray
 
-from course_pkg import _guard, families, gradients
+from course_pkg import _guard, convergence, families, gradients
 from course_pkg.decisions import Loss, Reduction, bayes_decision, paired_reduction
 from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import as_loss
@@ -126,7 +126,7 @@ def calibrate(
     seen = _seen(model, "data", data)
     later = None if held_out is None else _seen(model, "held_out", held_out)
     keys = jax.random.split(key, 8)
-    settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress}
+    settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress, "judge": False}  # both together, below
 
     plain = gradients.reparameterized(model, family, samples, entropy="closed form" if family.affine else "monte carlo")
     plain = plain if batch is None else gradients.minibatch(plain, batch)
@@ -148,6 +148,9 @@ def calibrate(
     estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
     run = fit(keys[3], estimator, optax.adam(rate), Pair(start, h), data, steps_at_most, **settings)
 
+    for name, ended in (("plain", plain_run), ("calibrated", run)):
+        if doubt := convergence.doubt(ended.objective):
+            warnings.warn(f"the {name} run: {doubt} (steps_at_most, rate, samples)", convergence.ConvergenceWarning, stacklevel=2)
     lam = run.lam.lam
     y = predict(keys[1], lam, data)  # the plain approximation's noise: what differs is the approximation
     decisions = _decisions(loss, y)
@@ -274,8 +277,8 @@ def _decider(decide, model, loss, key, data, plain_h, *, warm):
     if decide == "em":
         return steps.em(steps.bayes_rule(model, loss, 4)), ()
     x = model.reading.covariates(data)
-    if not isinstance(x, jax.Array) or x.ndim != 2:
-        raise ValueError('decide is "amortised", and the covariates are no table (n, d); use "joint", or say which are (models.read_as)')
+    if not isinstance(x, jax.Array | np.ndarray) or x.ndim != 2:
+        raise ValueError('decide is "amortised", and the covariates are no table (n, d); use "joint"')
     scale = float(plain_h.std()) or 1.0
     network = networks.start_network(key, x, location=float(plain_h.mean()), scale=scale)
     return steps.amortised(networks.decide, lambda known: known), network

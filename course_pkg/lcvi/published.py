@@ -42,7 +42,7 @@ def softplus_normal() -> Family:
 
     def init(dim: int, location=0.0, scale=families.NARROW) -> Soft:
         mu, sigma = families.each_coordinate(dim, location, scale)
-        return Soft(mu, jnp.log(jnp.expm1(sigma)))
+        return Soft(mu, sigma + jnp.log(-jnp.expm1(-sigma)))
 
     def transform(lam, eps):
         return lam.mu + jax.nn.softplus(lam.raw) * eps

@@ -124,14 +124,14 @@ def as_data(name, value):
     Raises:
         ValueError: for a table, a masked array, or a container that mixes arrays with plain numbers.
     """
-    if np.ma.is_masked(value):
+    if any(map(np.ma.is_masked, value if isinstance(value, list) else [value])):
         raise ValueError(f"{name} is a masked array, whose mask would be lost; leave those rows out, or pass the mask as an argument")
     if hasattr(value, "columns"):
         raise ValueError(
             f"{name} is a table; pass its columns as arguments of their own, for example table['{value.columns[0]}'].to_numpy()"
         )
-    if isinstance(value, dict | tuple) and len(kinds := {jnp.ndim(leaf) > 0 for leaf in jax.tree.leaves(value)}) > 1:
-        raise ValueError(f"{name} holds arrays and plain numbers ({len(kinds)} kinds); pass the numbers as arguments of their own")
+    if isinstance(value, dict | tuple) and len({jnp.ndim(leaf) > 0 for leaf in jax.tree.leaves(value)}) > 1:
+        raise ValueError(f"{name} holds arrays and plain numbers; pass the numbers as arguments of their own")
     if isinstance(value, dict | tuple):
         return jax.tree.map(partial(as_data, name), value)
     if isinstance(value, list) or hasattr(value, "to_numpy"):
@@ -236,6 +236,9 @@ def check_covariates(covariates, known, rows, outcomes):
     missing = [name for name in rows if name not in covariates and name not in outcomes]
     if given and missing:
         raise ValueError(f"covariates holds {given[0]} and not {missing[0]}, which has an entry for each row too; give both")
+    for name in given:
+        if not jax.tree.leaves(covariates[name]) or any(not jnp.ndim(leaf) for leaf in jax.tree.leaves(covariates[name])):
+            raise ValueError(f"covariates holds {covariates[name]!r} for {name}; give an array with an entry for each row")
     lengths = {name: {leaf.shape[0] for leaf in jax.tree.leaves(covariates[name])} for name in given}
     if given and any(length != lengths[given[0]] for length in lengths.values()):
         listed = " and ".join(f"{min(length)} in {name}" for name, length in lengths.items())
@@ -246,8 +249,8 @@ def _for_prediction(bound, data, reading, outcomes, covariates):
     """Arguments that differ from those of the data: the covariates, and outcomes as long as they are, or none where it can do without."""
     if not isinstance(covariates, Mapping):
         raise ValueError(f"covariates is a {type(covariates).__name__}; give None, or a dictionary of arguments of the model by name")
-    covariates = {name: as_data(name, value) for name, value in covariates.items()}
     names = {name for name in outcomes.values() if name is not None}
+    covariates = {name: as_data(name, value) for name, value in covariates.items() if not (value is None and name in names)}
     check_covariates(covariates, set(bound.arguments), reading.rows, names)
     length = next((jax.tree.leaves(covariates[name])[0].shape[0] for name in reading.rows if name in covariates), None)
     for name in names - set(covariates):

@@ -61,7 +61,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     sizes = [int(np.prod(shape)) for shape in shapes]
     inputs = _data_variables(model)
     data = {name: as_data(name, _value(variable)) for name, variable in inputs.items()}
-    outcomes = _outcomes(model, inputs)
+    outcomes, sources = _outcomes(model, inputs), _sources(model, inputs)
     reading = _read(model, data, outcomes)
 
     def split(theta):
@@ -84,7 +84,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         return {variable.name: value for variable, value in zip(named, values_of(*split(theta)), strict=True)}
 
     def predict(key: PRNGKeyArray, theta, covariates=None):
-        rows = data if covariates is None else _for_prediction(model, data, reading, outcomes, covariates)
+        rows = data if covariates is None else _for_prediction(model, data, reading, sources, covariates)
         free = values_of(*split(theta))[: len(model.free_RVs)]
         draw, streams = sampler(_signature(rows))
         states = [{"jax_state": stream} for stream in jax.random.split(key, streams)]
@@ -219,16 +219,27 @@ def _is_drawn(variable) -> bool:
     return any(isinstance(source.type, RandomType) for source in graph_inputs([variable]))
 
 
-def _outcomes(model, inputs) -> dict:
-    """The array that each observed variable observes, by the name of the variable; None where it is made from several, or from none."""
+def _sources(model, inputs) -> set:
+    """Names of the arrays that observed values are made of."""
     from pytensor.graph.traversal import ancestors
 
-    found = {}
-    for variable in model.observed_RVs:
-        sources = set(ancestors([model.rvs_to_values[variable]]))
-        names = [name for name, array in inputs.items() if array in sources]
-        found[variable.name] = names[0] if len(names) == 1 else None
-    return found
+    found = set(ancestors([model.rvs_to_values[variable] for variable in model.observed_RVs]))
+    return {name for name, array in inputs.items() if array in found}
+
+
+def _outcomes(model, inputs) -> dict:
+    """The array that each observed variable observes as it stands, by the name of the variable; None where it is made from others."""
+    from pytensor.scalar import Cast
+    from pytensor.tensor.elemwise import Elemwise
+
+    names = {array: name for name, array in inputs.items()}
+
+    def plain(value):
+        while value.owner is not None and isinstance(value.owner.op, Elemwise) and isinstance(value.owner.op.scalar_op, Cast):
+            (value,) = value.owner.inputs
+        return names.get(value)
+
+    return {variable.name: plain(model.rvs_to_values[variable]) for variable in model.observed_RVs}
 
 
 def _read(model, data, outcomes) -> Reading:
@@ -263,7 +274,7 @@ def _fixed(name) -> str:
     return f"{name} was observed as a plain array, so it keeps its shape; put it into pm.Data to predict or take other rows"
 
 
-def _for_prediction(model, data, reading, outcomes, covariates):
+def _for_prediction(model, data, reading, sources, covariates):
     """The data with covariates in their place, and outcomes stretched to as many rows: their values do not matter, their number does."""
     if not isinstance(covariates, Mapping):
         raise ValueError(f"covariates is a {type(covariates).__name__}; give None, or a dictionary of data containers by name")
@@ -272,10 +283,9 @@ def _for_prediction(model, data, reading, outcomes, covariates):
     if unknown:
         raise ValueError(f"covariates holds {unknown[0]!r}, which is no pm.Data of the model; give some of {sorted(containers)}")
     new = {name: as_data(name, np.asarray(value) if np.ndim(value) == 0 else value) for name, value in covariates.items()}
-    names = {name for name in outcomes.values() if name is not None}
-    check_covariates(new, containers, [name for name in reading.rows if name in containers], names)
+    check_covariates(new, containers, [name for name in reading.rows if name in containers], sources)
     length = next((new[name].shape[0] for name in reading.rows if name in new), None)
-    for name in (names & set(reading.rows)) - set(new):
+    for name in (sources & set(reading.rows)) - set(new):
         if length is None or length == data[name].shape[0]:
             continue
         if name not in containers:

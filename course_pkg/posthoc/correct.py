@@ -58,13 +58,13 @@ def correct(
     r"""Learn corrected decisions from the predictive draws of any engine, and report whether they are worth having.
 
     A decision maker is trained on part of the points and judged on the rest, beside the model's own q-optimal decisions and the best single
-    quantile. Warnings say when the data can show no help, when a single quantile does as well, when the held-out points are too few
+    quantile. Warnings say when the data can show no help, when the points cannot tell it from a single quantile, when they are too few
     for the interval, and when the decisions lie far from the model's (a second model has been fitted to the data, and the decisions can no
     longer be explained by the first).
 
     Help is claimed if the interval of the held-out saving lies above 0 and the model's own draws, taken for outcomes, would show such a
     saving with probability ``(1 - level) / 2`` at most. The second holds for any number of points: where the model is right, the outcomes
-    are one more draw from it, and a claim is false that often at most.
+    are one more draw from it, and a claim is false that often at most. It takes draws: for a probability of 0.05, forty.
 
     Unless ``train`` says otherwise, a third of the points is held out at random. They are new to the decision maker, not to the
     posterior, which was fitted to all of ``y``: for an honest figure, fit the posterior to the points of ``train`` only and let it predict
@@ -113,7 +113,8 @@ def correct(
     Source: thesis, section 4.2.
     """
     key = jax.random.key(0) if key is None else key
-    loss, level, far = as_loss(loss), _guard.proportion("level", level), far if far is np.inf else _guard.positive("far", far)
+    loss, level = as_loss(loss), _guard.proportion("level", level)
+    far = np.inf if isinstance(far, float) and far == np.inf else _guard.positive("far", far)
     draws = predictive_draws(idata, variable=variable, group=group)
     y = outcomes_of(_guard.numbers("y", y, at_least=1), draws)
     train = _train(train, y, key)
@@ -128,7 +129,9 @@ def correct(
     learnt = DecisionPrior(mean[train], spread[train])
     fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, key=jax.random.fold_in(key, 1), **training)
     decisions = fit.maker(features)
-    report = _report(loss, y, draws, train, q_optimal, baseline(draws), decisions, level, jax.random.fold_in(key, 2))
+    both = lambda told: (bayes_decision(loss, told), fit.maker(characterize(told, quantiles, covariates=covariates)))
+    chance = _by_chance(loss, y, draws, ~train, both)
+    report = _report(loss, y, train, q_optimal, baseline(draws), decisions, sd, chance, level, jax.random.fold_in(key, 2))
     said = tuple(_doubts(report, baseline, level, far))
     for words in said:
         warnings.warn(words, CorrectionWarning, stacklevel=2)
@@ -158,7 +161,7 @@ def _train(train, y, key):
     return train
 
 
-def _report(loss, y, draws, train, q_optimal, single, decisions, level, key) -> Report:
+def _report(loss, y, train, q_optimal, single, decisions, sd, chance, level, key) -> Report:
     ways = {"q-optimal": q_optimal, "single quantile": single, "decision maker": decisions}
     cost = {name: np.asarray(loss(y, np.asarray(h)), float) for name, h in ways.items()}
     out = ~train
@@ -170,17 +173,33 @@ def _report(loss, y, draws, train, q_optimal, single, decisions, level, key) -> 
         found = paired_reduction(key, cost[name][out], cost["decision maker"][out], level=level, resamples=1000)
         return Interval(found.value, found.low, found.high)
 
-    far = fidelity(decisions[out], q_optimal[out], draws[out].std(axis=-1))
+    far = fidelity(decisions[out], q_optimal[out], sd[out])
     against = saved("q-optimal")
-    chance = _by_chance(loss, draws[out], np.asarray(q_optimal)[out], np.asarray(decisions)[out], against.value)
     return Report(risks(train), risks(out), against, saved("single quantile"), far, (int(train.sum()), int(out.sum())), chance)
 
 
-def _by_chance(loss, draws, before, after, saved) -> float:
-    """The rank of a saving among those that the model's own draws would show, each draw taken for the outcomes of all points."""
-    risks = [np.asarray(loss(draws, h[..., None]), float).reshape(-1, draws.shape[-1]).mean(axis=0) for h in (before, after)]
-    as_large = risks[0] - risks[1] >= saved * risks[0]  # not as a ratio: a draw may cost nothing
-    return float((1 + as_large.sum()) / (1 + draws.shape[-1]))
+def _by_chance(loss, y, draws, out, decide) -> float:
+    """The rank of a saving among those that the model's own draws would show, each draw taken for the outcomes of all points.
+
+    Decisions are made from one half of the draws and ranked among the other: among the very draws that the q-optimal ones were made from,
+    these would look too good.
+
+    Args:
+        loss: a `Loss`.
+        y: outcomes, shape ``(...)``.
+        draws: shape ``(..., S)``.
+        out: of the shape of ``y``, true for the points that judge.
+        decide: draws -> decisions before and after the correction, each of the shape of ``y``.
+    """
+    half = draws.shape[-1] // 2
+    own = draws[..., half:][out]
+    before, after = (np.asarray(h)[out] for h in decide(draws[..., :half]))
+
+    def saving(outcomes):
+        a, b = (np.asarray(loss(outcomes, h[:, None]), float).mean(axis=0) for h in (before, after))
+        return np.divide(a - b, a, out=np.zeros_like(a), where=a > 0)
+
+    return float((1 + (saving(own) >= saving(y[out][:, None])).sum()) / (1 + own.shape[-1]))
 
 
 def _doubts(report: Report, baseline: SingleQuantile, level: float, far: float):
@@ -200,8 +219,8 @@ def _doubts(report: Report, baseline: SingleQuantile, level: float, far: float):
         )
     elif single.low <= 0:
         yield (
-            f"one quantile for all points, at level {baseline.level:.2f}, does as well on the held-out points: against it the correction "
-            f"saves {single.value:.1%} ({single.low:.1%} to {single.high:.1%}); take that simpler rule"
+            f"the held-out points cannot tell the correction from one quantile for all points, at level {baseline.level:.2f}: against it "
+            f"the correction saves {single.value:.1%} ({single.low:.1%} to {single.high:.1%}); take that simpler rule"
         )
     distance = report.fidelity.root_mean_square
     if distance > far:
