@@ -503,6 +503,7 @@ EXEMPT = {
 # Arguments that a message calls by another name.
 ALSO = {
     "idata": ("predictive", "the draws"),
+    "position": ("positions",),
     "predictive": ("the draws", "covariates has"),
     "draws": ("for each draw",),
     "loss_or_utility": ("loss",),

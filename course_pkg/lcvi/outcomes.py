@@ -77,7 +77,8 @@ def from_outcomes(utility: Utility, y, h, estimator: str = "naive"):
     _guard.choice("estimator", estimator, terms.ESTIMATORS)
     y, h = _guard.numbers("y", y, at_least=2), _guard.numbers("h", h)
     _check_utility(utility)
-    if h.ndim > y.ndim - 2 or any(a != b and 1 not in (a, b) for a, b in zip(h.shape[::-1], y.shape[::-1], strict=False)):
+    over_draws = h.shape[: max(0, h.ndim - (y.ndim - 2))]  # axes of h that would meet the draws': of length 1, or wrong
+    if over_draws.count(1) < len(over_draws) or any(a != b and 1 not in (a, b) for a, b in zip(h.shape[::-1], y.shape[::-1], strict=False)):
         raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each of {y.shape[2:]}")
     h = jnp.expand_dims(h, tuple(range(y.ndim - h.ndim)))
     if utility.linear:

@@ -103,8 +103,8 @@ def correct(
         >>> from course_pkg.decisions import tilted
         >>> rng = np.random.default_rng(1)
         >>> centre = rng.normal(size=600)
-        >>> y = centre + rng.exponential(size=600)  # skewed, and the model believes in a normal
-        >>> draws = 1 + centre + rng.normal(size=(2, 200, 600))
+        >>> y = centre + np.exp(0.3 * centre) * (rng.exponential(size=600) - 1)  # skewed, and wider where it is large
+        >>> draws = centre + rng.normal(size=(2, 200, 600))  # the model believes in a normal of one width
         >>> idata = az.from_dict({"posterior_predictive": {"y": draws}})
         >>> result = correct(idata, y, tilted(0.1), hidden=())
         >>> bool(result.report.against_q_optimal.low > 0.1)
