@@ -118,22 +118,22 @@ def check_parts(model, data) -> None:
     n = row_count(data, model.reading)
     if n == 1 or any(_guard.traced(leaf) for leaf in jax.tree.leaves(data)):
         return
-    few = map_rows(lambda a: a[:FEW], data, model.reading)
-    for rows, count in ((data, n), (few, FEW)) if n > FEW else ((data, n),):
-        _check_sum(model, rows, count)
+    with jax.ensure_compile_time_eval():  # also where an estimator is made ready inside a compiled function
+        _check_sum(model, data, n)
+        if n > FEW:
+            _check_sum(model, map_rows(lambda a: a[:FEW], data, model.reading), FEW)
 
 
 def _check_sum(model, data, n):
     """One row against the others, since one would be stretched in silence over whatever is as long as all rows."""
-    with jax.ensure_compile_time_eval():
-        theta = 0.1 * jax.random.normal(jax.random.key(0), (model.dim,))
-        total = float(model.log_likelihood(theta, data))
-        try:
-            parts = [map_rows(lambda a, part=part: a[part], data, model.reading) for part in (slice(0, 1), slice(1, n))]
-            one, others = (float(model.log_likelihood(theta, part)) for part in parts)
-        except (TypeError, ValueError, IndexError) as problem:
-            first_line = str(problem).split("\n", 1)[0]
-            raise ValueError(f"data cannot be taken in parts: {_why(model, theta, n) or first_line}") from problem
+    theta = 0.1 * jax.random.normal(jax.random.key(0), (model.dim,))
+    total = float(model.log_likelihood(theta, data))
+    try:
+        parts = [map_rows(lambda a, part=part: a[part], data, model.reading) for part in (slice(0, 1), slice(1, n))]
+        one, others = (float(model.log_likelihood(theta, part)) for part in parts)
+    except (TypeError, ValueError, IndexError) as problem:
+        first_line = str(problem).split("\n", 1)[0]
+        raise ValueError(f"data cannot be taken in parts: {_why(model, theta, n) or first_line}") from problem
     apart = abs(one + others - total)
     if np.isfinite(apart) and apart > 1e-3 * max(1.0, abs(one), abs(others)):
         why = _why(model, theta, n) or (
