@@ -288,7 +288,7 @@ BAD = [
     ({"q": 1.0}, "q is 1; give a number strictly between 0 and 1"),
     ({"draws": 0}, "draws is 0; give a whole number, 1 or more"),
     ({"utility_samples": 0}, "utility_samples is 0"),
-    ({"transform": "square"}, "transform is 'square'; give one of linearised, exponential"),
+    ({"transform": "square"}, 'transform is \'square\'; give "linearised" or "exponential"'),
     ({"method": "magic"}, "method is 'magic'"),
     ({"decide": "coin"}, "decide is 'coin'"),
     ({"decide": "amortised"}, "covariates are no table"),

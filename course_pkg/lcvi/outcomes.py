@@ -130,7 +130,7 @@ def classes(probabilities: Callable, loss: Loss, M: float | None = None) -> Term
     Source: thesis, section 4.1.5 (discrete outputs); Cobb, Roberts and Gal (2018).
     """
     if not isinstance(loss, Loss) or loss.actions is None:
-        raise ValueError(f"loss is {getattr(loss, 'name', loss)!r}, which has no list of decisions; give a cost_matrix")
+        raise ValueError(f"loss is {getattr(loss, 'name', loss)}, which has no list of decisions; give a cost_matrix")
     (costs,) = loss.loss.args  # type: ignore[attr-defined]
     top = float(costs.max())
     M = top if M is None else _guard.positive("M", M)
