@@ -320,6 +320,14 @@ def test_an_outcome_may_be_given_as_none():
     assert drawn.shape == (3,)
 
 
+def test_what_a_program_raises_itself_comes_through():
+    def unwritten(y):
+        raise NotImplementedError("write it")
+
+    with pytest.raises(NotImplementedError, match="write it"):
+        models.from_numpyro(unwritten, Y)
+
+
 def test_columns_lists_dictionaries_and_large_counts_are_data():
     model, data = models.from_numpyro(n_table, {"x": X}, pd.Series(Y))
     assert set(data) == {"table", "y"}

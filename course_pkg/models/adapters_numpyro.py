@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
+from traceback import walk_tb
 from typing import Any
 
 import jax
@@ -156,6 +157,9 @@ def _trace(fn, bound, given):
     try:
         return tracing.get_trace(*changed.args, **changed.kwargs)
     except NotImplementedError as problem:
+        *_, (frame, _) = walk_tb(problem.__traceback__)
+        if not frame.f_globals.get("__name__", "").startswith("numpyro"):
+            raise  # the program's own, for instance of a part that is yet to be written
         after = f"the site after {list(tracing.trace)[-1]}" if tracing.trace else "its first site"
         raise ValueError(
             f"fn draws {after} from a distribution without a sampler; use a proper one, and numpyro.factor for the rest"
