@@ -60,7 +60,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     _, shapes = zip(*_shapes(model), strict=True)
     sizes = [int(np.prod(shape)) for shape in shapes]
     inputs = _data_variables(model)
-    data = {name: as_data(name, _value(variable)) for name, variable in inputs.items()}
+    data = {name: jnp.asarray(as_data(name, _value(variable))) for name, variable in inputs.items()}
     outcomes, sources = _outcomes(model, inputs), _sources(model, inputs)
     reading = _read(model, data, outcomes)
 

@@ -43,6 +43,7 @@ class Reading(NamedTuple):
 
     The default is that of a regression: every array has an entry for each row; of `Rows`, ``predict`` wants the ``x`` and the ``y`` was
     seen; of other data, ``predict`` wants all and no outcome is known. A model that reads its data otherwise says so, here or by `read_as`.
+    The last fields belong to the model's ``predict``: who replaces that replaces them too.
     """
 
     rows: tuple[str, ...] | None = None  # arrays with an entry for each row, by name; None for all with an axis. The others are left whole
