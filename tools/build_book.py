@@ -41,12 +41,12 @@ def inputs() -> dict[str, str]:
     ``text`` is what Sphinx follows by itself; when ``frame`` changes (configuration, extensions, styles, tools, pins)
     only a build from nothing is sure to be right; ``outputs`` names the state that the pages' outputs belong to.
     """
-    from tools.pages import cache_key
+    from tools.pages import cache_key, data_files
 
     everything = _files([BOOK, ROOT / "course_pkg", ROOT / "solutions", ROOT / "tools", ROOT / "constraints.txt"])
     text = [path for path in everything if path.suffix in {".md", ".ipynb"} or "course_pkg" in path.parts]
     frame = [path for path in everything if path not in set(text)]
-    return {"text": _digest(text), "frame": _digest(frame), "outputs": cache_key(ROOT)}
+    return {"text": _digest(text), "frame": _digest(frame), "outputs": f"{cache_key(ROOT)} {data_files()}"}
 
 
 def site_fingerprint() -> str:
@@ -86,6 +86,16 @@ def _stored(folder: Path) -> int:
     return sum(1 for _ in folder.glob("executed/*/base.ipynb"))
 
 
+def _forget_older(store: Path) -> None:
+    """Have Sphinx read again the pages whose outputs are newer than what it made of them: it looks at their text alone."""
+    from tools.pages import find_pages, read_page, stored_at
+
+    for path in find_pages(ROOT, ["book"]):
+        doctree = DOCTREES / path.relative_to(BOOK).with_suffix(".doctree")
+        if doctree.exists() and doctree.stat().st_mtime < stored_at(store, read_page(path, ROOT)):
+            doctree.unlink()
+
+
 def _sphinx(store: Path) -> bool:
     """Render; every warning is an error, and so is a page that Sphinx had to execute itself."""
     jupyter_book = "from jupyter_book.cli.main import main; main()"
@@ -94,6 +104,7 @@ def _sphinx(store: Path) -> bool:
     if done.returncode:
         print(done.stdout + done.stderr, file=sys.stderr)
         return False
+    _forget_older(store)
     before = _stored(store)
     build = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "-n", "--keep-going"]
     build += ["-D", f"nb_execution_cache_path={store}", "-D", "nb_execution_mode=cache"]

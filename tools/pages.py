@@ -1,8 +1,8 @@
 """Execute the text notebooks of the book and of the solutions, once, and keep what they put out.
 
 The book and the tests both read the store that this module fills, so no page runs twice. The store is a jupyter-cache
-folder in which myst-nb finds the outputs. There is one for each state of the package, the pins and the data: after a
-function changes, old outputs are out of reach.
+folder in which myst-nb finds the outputs. There is one for each state of the pins. With each output the store keeps what its
+page imported and opened, of the package and of the data: when one of these files changes, that page runs again, and no other.
 
     python tools/pages.py                       every page of book/ and solutions/
     python tools/pages.py book/intro.md         this one
@@ -26,6 +26,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python tools/pages.py`, whose path begins in tools/
+
+from tools import reads
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("book", "solutions")
@@ -104,24 +108,27 @@ def read_page(path: Path, root: Path = ROOT) -> Page:
     return Page(path, path.relative_to(root).as_posix(), notebook, fences)
 
 
-def _data_state(environment: Mapping[str, str]) -> str:
-    folder = Path(environment.get("COURSE_DATA", ""))
-    if "COURSE_DATA" not in environment or not folder.is_dir():
-        return "absent"
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return "\n".join(f"{path.relative_to(folder)} {path.stat().st_size}" for path in files)
+def data_files(environment: Mapping[str, str] | None = None) -> dict[str, int]:
+    """Size of each data set at hand, by name."""
+    folder = (os.environ if environment is None else environment).get("COURSE_DATA")
+    found = sorted(Path(folder).rglob("*")) if folder else []
+    return {str(path.relative_to(str(folder))): path.stat().st_size for path in found if path.is_file()}
 
 
 def cache_key(root: Path = ROOT, environment: Mapping[str, str] | None = None) -> str:
-    """Name the state that a page's output depends on besides its own text: package, pins, data, executor and Python."""
+    """Name the state that every page's output depends on: pins, executor, Python, and which data sets are at hand."""
     digest = hashlib.sha256()
-    sources = sorted(path for path in (root / "course_pkg").rglob("*") if path.is_file() and path.suffix != ".pyc")
-    for path in [*sources, root / "constraints.txt", Path(__file__)]:
-        digest.update(f"{path.name if path == Path(__file__) else path.relative_to(root)}\0".encode())
+    for path in [root / "constraints.txt", Path(__file__), Path(reads.__file__)]:
+        digest.update(f"{path.name}\0".encode())
         digest.update(path.read_bytes() if path.exists() else b"absent")
-    digest.update(_data_state(os.environ if environment is None else environment).encode())
-    digest.update(repr(sys.version_info[:2]).encode())
+    digest.update(repr((list(data_files(environment)), sys.version_info[:2])).encode())
     return digest.hexdigest()[:16]
+
+
+def _digests(files: Iterable[str], root: Path) -> dict[str, str]:
+    """Fingerprints of files; those of the project by their place in it."""
+    paths = {file: root / file for file in files}
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "absent" for name, path in paths.items()}
 
 
 # --- the store ------------------------------------------------------------------------------------
@@ -143,20 +150,36 @@ def _store(folder: Path) -> Iterator[Any]:
         yield get_cache(folder)
 
 
-def _look_up(folder: Path, page: Page) -> float | None:
-    """Seconds that the stored execution of ``page`` took; None if there is none."""
+def _look_up(folder: Path, page: Page, root: Path) -> float | None:
+    """Seconds that the stored execution of ``page`` took; None if there is none, or none that is up to date."""
     with _store(folder) as cache:
         try:
-            return float(cache.match_cache_notebook(page.notebook).data["execution_seconds"])
+            record = cache.match_cache_notebook(page.notebook)
         except KeyError:
             return None
+        read = record.data["reads"]
+        if read == _digests(read, root):
+            return float(record.data["execution_seconds"])
+        cache.remove_cache(record.pk)  # or the book would show it
+        return None
 
 
-def _keep(folder: Path, page: Page, seconds: float) -> None:
+def stored_at(folder: Path, page: Page) -> float:
+    """When the stored execution of ``page`` was stored, in seconds since the epoch; 0 if there is none."""
+    with _store(folder) as cache:
+        try:
+            record = cache.match_cache_notebook(page.notebook)
+        except KeyError:
+            return 0.0
+        return float((folder / "executed" / record.hashkey / "base.ipynb").stat().st_mtime)
+
+
+def _keep(folder: Path, page: Page, seconds: float, files: list[str], root: Path) -> None:
     from jupyter_cache.base import CacheBundleIn
 
+    names = [os.path.relpath(file, root) if Path(file).is_relative_to(root) else file for file in files]
     with _store(folder) as cache:
-        bundle = CacheBundleIn(page.notebook, str(page.path), data={"execution_seconds": seconds})
+        bundle = CacheBundleIn(page.notebook, str(page.path), data={"execution_seconds": seconds, "reads": _digests(names, root)})
         cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
         times_file = folder / "times.json"
         times = json.loads(times_file.read_text("utf8")) if times_file.exists() else {}
@@ -292,12 +315,13 @@ def run_cells(page: Page, root: Path = ROOT, environment: Mapping[str, str] | No
         asyncio.run(client.async_execute(env=variables))
 
 
-def _execute(page: Page, root: Path) -> Outcome:
+def _execute(page: Page, root: Path) -> tuple[Outcome, list[str]]:
+    """The outcome of a page, and the files that it read."""
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     codes = [i for i, cell in enumerate(page.notebook.cells) if cell.cell_type == "code"]
     if not codes:
-        return Outcome(page, 0.0, False, None)
+        return Outcome(page, 0.0, False, None), []
     current = 1
 
     def remember(cell: Any, cell_index: int) -> None:  # an exception does not say which cell raised it
@@ -305,13 +329,18 @@ def _execute(page: Page, root: Path) -> Outcome:
         if cell.cell_type == "code":
             current = codes.index(cell_index) + 1
 
-    failure = None
+    failure, files = None, []
     start = time.perf_counter()
-    try:
-        run_cells(page, root, on_cell_start=remember)
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        failure = _explain(page, current, error)
-    return Outcome(page, time.perf_counter() - start, False, failure or first_stderr(page) or _first_nothing(page))
+    with tempfile.TemporaryDirectory() as name:
+        kept = Path(name) / "reads.json"
+        search = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)])  # the kernel finds tools/
+        environment = {"PYTHONPATH": search, reads.ROOT: str(root), reads.TARGET: str(kept)}
+        try:
+            run_cells(page, root, environment, on_cell_start=remember, extra_arguments=["--ext=tools.reads"])
+            files = json.loads(kept.read_text("utf8"))
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            failure = _explain(page, current, error)
+    return Outcome(page, time.perf_counter() - start, False, failure or first_stderr(page) or _first_nothing(page)), files
 
 
 def run(paths: Iterable[Path], root: Path = ROOT, processes: int = PROCESSES) -> Iterator[Outcome]:
@@ -324,15 +353,15 @@ def run(paths: Iterable[Path], root: Path = ROOT, processes: int = PROCESSES) ->
     waiting = []
     for path in paths:
         page = read_page(path, root)
-        seconds = _look_up(folder, page)
+        seconds = _look_up(folder, page, root)
         if seconds is None:
             waiting.append(page)
         else:
             yield Outcome(page, seconds, True, None)
     with ThreadPoolExecutor(processes) as pool:  # threads, because the work is done by the kernels' processes
-        for outcome in pool.map(functools.partial(_execute, root=root), waiting):
+        for outcome, files in pool.map(functools.partial(_execute, root=root), waiting):
             if outcome.failure is None:
-                _keep(folder, outcome.page, outcome.seconds)
+                _keep(folder, outcome.page, outcome.seconds, files, root)
             yield outcome
     _prune(folder)
 

@@ -71,7 +71,7 @@ def test_a_failing_cell_is_named_with_page_cell_and_line_and_the_others_still_ru
     assert second.failure is None
     again = {outcome.page.path: outcome.cached for outcome in pages.run([good], project)}
     assert again == {good: True}
-    assert pages._look_up(pages.store_folder(project), pages.read_page(bad, project)) is None
+    assert pages._look_up(pages.store_folder(project), pages.read_page(bad, project), project) is None
     assert list(json.loads((pages.store_folder(project) / "times.json").read_text())) == ["book/decisions/b-good.md"]
 
 
@@ -106,27 +106,57 @@ def test_a_cell_that_shows_nothing_but_none_fails_the_page(project):
     assert outcome.failure is None
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("course_pkg/__init__.py", "def risk():\n    return 43\n"),
-        ("course_pkg/new.py", ""),
-        ("constraints.txt", "numpy==2\n"),
-    ],
-)
-def test_the_key_follows_the_package_and_the_pins(project, name, text):
-    before = pages.cache_key(project)
-    assert pages.cache_key(project) == before
-    (project / name).write_text(text)
-    assert pages.cache_key(project) != before
+def test_a_page_runs_again_when_what_it_imports_or_opens_has_changed_and_only_then(project, tmp_path, monkeypatch):
+    data, package = tmp_path / "data", project / "course_pkg"
+    data.mkdir()
+    monkeypatch.setenv("COURSE_DATA", str(data))
+    files = {
+        package / "late.py": "x = 1\n",
+        package / "_hidden.py": "from course_pkg.late import x\n",
+        package / "other.py": "",
+        project / "book" / "decisions" / "stored.json": "1",
+        data / "used.csv": "1\n",
+        data / "unused.csv": "1\n",
+    }
+    for path, text in files.items():
+        path.write_text(text)
+    body = """
+    ```{code-cell} python
+    import os
+
+    def later():
+        from course_pkg import _hidden
+        return _hidden.x
+    ```
+
+    ```{code-cell} python
+    later(), open("stored.json").read(), open(os.environ["COURSE_DATA"] + "/used.csv").read();
+    ```
+    """
+    page, alone = write_page(project, body), write_page(project, "\n```{code-cell} python\n1 + 1\n```\n", "book/decisions/alone.md")
+
+    def ran_again():
+        return {outcome.page.path for outcome in pages.run([page, alone], project) if not outcome.cached}
+
+    assert ran_again() == {page, alone}
+    assert ran_again() == set()
+    (package / "new.py").write_text("")
+    for path in files:
+        path.write_text(path.read_text() + "\n")
+        assert ran_again() == (set() if path.name in {"other.py", "unused.csv"} else {page}), path
+    (package / "other.py").unlink()
+    assert ran_again() == set()
 
 
-def test_the_key_follows_the_data(project, tmp_path):
+def test_every_page_runs_again_after_a_change_of_the_pins_or_of_the_choice_of_data(project, tmp_path):
+    before = pages.cache_key(project, {})
+    assert pages.cache_key(project, {}) == before
     data = tmp_path / "data"
     data.mkdir()
-    absent, empty = pages.cache_key(project, {}), pages.cache_key(project, {"COURSE_DATA": str(data)})
     (data / "schools.csv").write_text("y\n28\n")
-    assert len({absent, empty, pages.cache_key(project, {"COURSE_DATA": str(data)})}) == 3
+    there = pages.cache_key(project, {"COURSE_DATA": str(data)})
+    (project / "constraints.txt").write_text("numpy==2\n")
+    assert len({before, there, pages.cache_key(project, {})}) == 3
 
 
 def test_a_page_without_the_header_is_plain_text(project):
