@@ -24,7 +24,7 @@ def load_ipython_extension(shell: Any) -> None:
 
     def belongs(path: str) -> bool:
         parts = Path(os.path.relpath(path, root)).parts
-        hidden = any(part == "__pycache__" or (part.startswith(".") and part != "..") for part in parts)
+        hidden = any(part == "__pycache__" or part.endswith(".egg-info") or (part[0] == "." and part != "..") for part in parts)
         return path.startswith(folders) and not hidden and os.path.isfile(path)
 
     def write(_: Any) -> None:

@@ -60,6 +60,8 @@ def call(answer: Any, *args: Any) -> Any:
         got = answer(*copy.deepcopy(args))
     except NotImplementedError:
         raise Trouble(NOT_WRITTEN) from None
+    except SystemExit:
+        raise Trouble("Your function ends Python: it calls `exit`. Let it `return` instead.") from None
     except Exception as error:
         raise Trouble(f"Your function raised {type(error).__name__}: {error}{_where(answer, error)}.") from error
     if got is None:
@@ -119,7 +121,7 @@ def agree(one: tuple[np.ndarray, ...], other: tuple[np.ndarray, ...], rtol: floa
     )
 
 
-def _shape_words(got: tuple[np.ndarray, ...], want: tuple[np.ndarray, ...]) -> str | None:
+def shape_words(got: tuple[np.ndarray, ...], want: tuple[np.ndarray, ...]) -> str | None:
     if len(got) != len(want):
         wanted = f"an array of shape {want[0].shape}" if len(want) == 1 and want[0].ndim else _count(len(want))
         return f"Expected {wanted}; your function returned {_count(len(got))}."
@@ -167,7 +169,7 @@ def judge(
         if all(agree(a, numbers(wrong(*case)), rtol) for a, case in zip(got, cases, strict=True)):
             return Verdict(False, words)
     for a, b in zip(got, want, strict=True):
-        if words_on_shape := _shape_words(a, b):
+        if words_on_shape := shape_words(a, b):
             return Verdict(False, words_on_shape)
     return Verdict(False, f"{_which(got, want, rtol, parts)}{nudge}")
 

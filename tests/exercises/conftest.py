@@ -1,29 +1,14 @@
 """What the tests of the exercises share: every notebook's functions, solved and not, and the seeds at which they are tried."""
 
-import ast
 from typing import Any
 
 import pytest
 
 import course_pkg.checks
+from course_pkg.checks.sheet import needed
 from tools import exercises
 
 QUICK = 1_000  # the quick tier's seed: none of the thorough tier's
-
-
-def _names(source: str, context: type) -> set[str]:
-    """What a cell's code reads (``ast.Load``) or makes (``ast.Store``)."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, context):
-            found.add(node.id)
-        elif context is ast.Store and isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif context is ast.Store and isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif context is ast.Store and isinstance(node, ast.Attribute) and node.attr == "defjvp" and isinstance(node.value, ast.Name):
-            found.add(node.value.id)  # a function is whole only with its rule
-    return found
 
 
 def code_cells(notebook: Any) -> list[Any]:
@@ -31,18 +16,10 @@ def code_cells(notebook: Any) -> list[Any]:
 
 
 def answer_cells(notebook: Any) -> list[Any]:
-    """The cells that hold answers or hand them in, and those that give a name to what these read; demonstrations are left out.
-
-    A cell that an answer needs for its effect alone, on an array or a setting, is not found.
-    """
+    """The cells that hold answers or hand them in, and those that give a name to what these read; demonstrations are left out."""
     code = code_cells(notebook)
-    kept: list[Any] = []
-    needed: set[str] = set()
-    while True:
-        more = [cell for cell in code if "nbgrader" in cell.metadata or needed & _names(cell.source, ast.Store)]
-        if len(more) == len(kept):
-            return kept
-        kept, needed = more, needed.union(*(_names(cell.source, ast.Load) for cell in more))
+    wanted = {place for place, cell in enumerate(code) if "nbgrader" in cell.metadata}
+    return [code[place] for place in needed([cell.source for cell in code], wanted)]
 
 
 def collect(cells: list[Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from course_pkg.checks import TASKS, judge
+from course_pkg.checks import catalogue, judge
 
 SENT = re.compile(r"Not th|\. With [^.]*\d")  # words that send an answer to its case by hand
 
@@ -40,7 +40,7 @@ def trial(chapter, wrong, right, by_hand=None, *, sheets=(), random=(), many=5, 
         quiet: whether wrong answers may warn on their way. A warning is an error otherwise, as everywhere.
     """
     begin = tuple(chapter + sheet for sheet in sheets)
-    whole = {name.removeprefix(chapter) for name in TASKS if sheets and name.startswith(begin)}
+    whole = {name.removeprefix(chapter) for name in catalogue() if sheets and name.startswith(begin)}
     by_hand = by_hand or {}
     tables = {"wrong answer": {row[0] for row in wrong}, "right answer": {row[0] for row in right}, "case by hand": {*by_hand, *random}}
 

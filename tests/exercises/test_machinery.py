@@ -7,7 +7,7 @@ from scipy.special import gammaln
 from scipy.stats import chi2, ncx2, norm
 from sklearn.linear_model import Ridge
 
-from course_pkg.checks import TASKS, NotYet, Trouble, check, hint, judge, tasks
+from course_pkg.checks import NotYet, Trouble, catalogue, check, hint, judge, tasks
 from course_pkg.checks._judge import Mistake, bound, key_words, read
 from course_pkg.checks._judge import judge as judge_numbers
 from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
@@ -33,7 +33,7 @@ def test_an_unknown_name_is_met_with_the_nearest():
 
 
 def test_hints_come_in_three_levels(capsys):
-    for level, words in enumerate(TASKS[NAME].hints, start=1):
+    for level, words in enumerate(catalogue()[NAME].hints, start=1):
         hint(NAME, level)
         assert words in capsys.readouterr().out
     with pytest.raises(ValueError, match="level is 4"):
@@ -43,7 +43,7 @@ def test_hints_come_in_three_levels(capsys):
 def test_tasks_lists_every_name_with_stars_and_minutes(capsys):
     tasks()
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(TASKS)
+    assert [line.split()[0] for line in lines] == list(catalogue())
     assert all(" min " in line and "*" in line for line in lines)
 
 
@@ -75,7 +75,7 @@ def test_answers_that_cannot_be_compared_get_calm_words(answer, words):
     assert words in verdict.message
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", catalogue())
 def test_every_verdict_survives_answers_of_the_wrong_kind(name):
     for answer in (
         3,

@@ -9,7 +9,7 @@ from scipy import special
 from scipy.stats import dirichlet, norm
 
 from course_pkg import mcmc
-from course_pkg.checks import TASKS, judge
+from course_pkg.checks import catalogue, judge
 from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"
@@ -992,7 +992,7 @@ def test_the_step_that_passes_keeps_the_target_and_the_one_that_stays_does_not(s
     """One leapfrog step of 0.8 on a standard normal: what the last verdict calls right and wrong, by its effect on the variance."""
     path = lambda q, p: _rolled()(_fall, q, p, 0.8, 1, 1.0)
     z = []
-    for answer in (solved[CHAPTER + "leapfrog/step"], TASKS[CHAPTER + "leapfrog/step"].mistakes["stays"].answer):
+    for answer in (solved[CHAPTER + "leapfrog/step"], catalogue()[CHAPTER + "leapfrog/step"].mistakes["stays"].answer):
         rng, squares = np.random.default_rng(7), np.zeros((100, 1500))
         for chain in squares:
             q, p = rng.normal(size=(2, 1))

