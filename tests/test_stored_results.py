@@ -553,6 +553,7 @@ def lcvi(monkeypatch, tmp_path):
     """Both tools, writing elsewhere."""
     monkeypatch.setattr(lcvi_results, "FOLDER", tmp_path)
     monkeypatch.setattr(lcvi_results, "MUSIC", tmp_path / "music.json")
+    monkeypatch.setattr(lcvi_results, "STOPPING", tmp_path / "stopping.json")
     monkeypatch.setattr(lcvi_controls, "CONTROLS", tmp_path / "controls.json")
     monkeypatch.setattr(lcvi_controls, "TABLE", tmp_path / "table_4_2.json")
 
@@ -586,6 +587,22 @@ def test_music(lcvi, run, monkeypatch, no_table):
     assert found["simulated"]
 
 
+def test_stopping(lcvi, run, monkeypatch, no_table):
+    monkeypatch.setattr(lcvi_results, "EVERY", 10)
+    monkeypatch.setattr(published, "music_run", functools.partial(published.music_run, iterations=30, batch=31))
+    found = run(lcvi_results, "stopping", "--seeds", "0", writes="stopping")
+    assert found["simulated"]
+    same_keys(found, stored("lcvi", "stopping"))
+    assert [len(ran["test"]["squared"]) for ran in found["runs"]] == [3, 3]
+    value, seen = (np.asarray(part) for part in few_listeners().table[1:])
+    for ran in found["runs"]:  # the last risk kept is of the place where the last step began; the best guess is the mean
+        part = few_listeners().table._replace(seen=jnp.asarray(seen & ~lcvi_results.aside(seen)) if ran["cells"] != "all" else seen)
+        lam = published.music_run(jax.random.key(0), part, None, iterations=29).lam
+        off = (value - np.asarray(lam.row_mu @ lam.column_mu.T)) ** 2
+        assert ran["test"]["squared"][-1] == pytest.approx(off[~seen].mean(), rel=1e-4)
+        assert ran["aside"]["squared"][-1] == pytest.approx(off[lcvi_results.aside(seen)].mean(), rel=1e-4)
+
+
 def test_music_extra_runs_are_stored_by_their_names():
     losses = [lcvi_results.decisions.squared(), *map(lcvi_results.decisions.tilted, (0.2, 0.5, 0.8))]
     names = [job[0] for job in lcvi_results._extra(losses)]
@@ -606,7 +623,7 @@ def test_controls(lcvi, run, monkeypatch, no_table):
     monkeypatch.setattr(lcvi_controls, "TUNING_RATES", dict.fromkeys(lcvi_controls.RATES, (0.3,)))
     monkeypatch.setattr(lcvi_controls, "climb", briefly(lcvi_controls.climb, sweeps=8))
     monkeypatch.setattr(lcvi_controls, "gibbs", briefly(lcvi_controls.gibbs, sweeps=220, burn=10))
-    for what in ("tune", "music", "curves", "levels", "sampler"):
+    for what in ("tune", "music", "curves", "levels", "sampler", "distance"):
         found = run(lcvi_controls, what, "--seeds", "1", writes="controls")
     large = stored("lcvi", "controls")
     assert {r["name"] for r in found["runs"]} == {r["name"] for r in large["runs"]}

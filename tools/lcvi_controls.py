@@ -5,6 +5,7 @@
     python tools/lcvi_controls.py curves               # risk along the sweeps
     python tools/lcvi_controls.py levels               # plain fits that decide at another quantile
     python tools/lcvi_controls.py sampler              # Gibbs runs of the same model
+    python tools/lcvi_controls.py distance             # how far the fits' decisions lie from those of the Gibbs runs
     python tools/lcvi_controls.py table                # benchmarks/lcvi.py --table
 
 Writes ``book/lcvi/results/controls.json`` and ``table_4_2.json``. What is already stored is not run again.
@@ -312,6 +313,32 @@ def sampler():
             _add(store, name, seed, seconds, found)
 
 
+def distance(seeds):
+    """Root mean square, over hidden cells, between the fits' decisions and those of two Gibbs runs together; and between the two runs."""
+    value, seen, store = _start()
+    draws = [list(gibbs(seed, value, seen)) for seed in range(2)]
+
+    def decide(run, name):
+        m, sd = np.stack([pair[0][~seen] for pair in run]), np.float32(1)  # the published noise
+        centre = m.mean(axis=0)
+        return centre if name == "squared" else _quantile(m, sd, LEVELS[name], centre, np.sqrt(m.var(axis=0) + 1))
+
+    def apart(a, b):
+        return round(float(np.sqrt(((a - b) ** 2).mean())), 5)
+
+    fits = [climb(seed, value, seen) for seed in range(seeds)]
+    store["distance"] = []
+    for name, rate in RATES.items():
+        one, other, both = (decide(run, name) for run in (*draws, draws[0] + draws[1]))
+        charged = [climb(seed, value, seen, loss=name, rate=rate) for seed in range(seeds)]
+        found = {"loss": name, "between the runs": apart(one, other)}
+        for way, group in (("plain", fits), ("calibrated", charged)):
+            found[way] = [apart(_nearly_best(name, fit)[~seen], both) for fit in group]
+        store["distance"].append(found)
+        _write(CONTROLS, store)
+        print(found, flush=True)
+
+
 def table():
     """Times and errors of numerical and amortised decisions, as the benchmark prints them."""
     printed = subprocess.run(
@@ -344,7 +371,7 @@ def _start():
         store = json.loads(CONTROLS.read_text())
     else:
         store = {
-            "command": "python tools/lcvi_controls.py tune; music; curves; levels; sampler",
+            "command": "python tools/lcvi_controls.py tune; music; curves; levels; sampler; distance",
             "simulated": listening.simulated,
             "runs": [],
         }
@@ -387,11 +414,11 @@ def _write(path, result):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["music", "curves", "levels", "tune", "sampler", "table"])
+    parser.add_argument("what", choices=["music", "curves", "levels", "tune", "sampler", "distance", "table"])
     parser.add_argument("--seeds", type=int, default=10)
     settings = parser.parse_args()
-    if settings.what == "music":
-        music(settings.seeds)
+    if settings.what in ("music", "distance"):
+        {"music": music, "distance": distance}[settings.what](settings.seeds)
     else:
         {"tune": tune, "curves": curves, "levels": levels, "sampler": sampler, "table": table}[settings.what]()
 

@@ -2,9 +2,11 @@
 
     python tools/lcvi_results.py schools [--seeds 10]
     python tools/lcvi_results.py music [--seeds 0 1 2] [--extra]
+    python tools/lcvi_results.py stopping [--seeds 0 1 2]
 
-Writes ``book/lcvi/results/eight_schools.json`` and ``music.json``. A music run that is already stored is not run again. ``--extra`` adds
-the runs of the paper's last figure: squared loss at the 70 % quantile, EM, and the direct utility.
+Writes ``book/lcvi/results/eight_schools.json``, ``music.json`` and ``stopping.json``. A run that is already stored is not run again.
+``--extra`` adds the runs of the paper's last figure: the sweep of M, EM, and the direct utility. ``stopping`` follows plain inference on
+music, with a tenth of the seen cells set aside to choose a step by, and without.
 """
 
 import argparse
@@ -15,12 +17,14 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import ndtri
 
 from course_pkg import data, decisions
 from course_pkg.lcvi import factors, published, utilities
 
 FOLDER = Path(__file__).parent.parent / "book" / "lcvi" / "results"
-MUSIC = FOLDER / "music.json"
+MUSIC, STOPPING = FOLDER / "music.json", FOLDER / "stopping.json"
+EVERY = 500  # steps between two risks that are kept of a plain climb
 SETTLED = 14_999  # evaluations from here on are averaged: one alone has 0.4 to 0.6 % of noise
 
 
@@ -66,14 +70,13 @@ def music(seeds, extra: bool):
     """Every seed: plain, and calibrated for each loss; the risks of the Bayes decisions on seen and hidden cells."""
     listening = data.lastfm()
     table, losses = listening.table, [decisions.squared(), *map(decisions.tilted, (0.2, 0.5, 0.8))]
-    stored = json.loads(MUSIC.read_text())["runs"] if MUSIC.exists() else []
     jobs: list[tuple] = [(loss.name, utilities.linearised(loss, 1 / published.GAMMA[loss.name]), [loss], {}) for loss in losses]
     jobs.insert(0, ("plain", None, losses, {}))
     if extra:
         jobs += _extra(losses)
-    for seed in seeds:
-        for name, utility, judged, options in jobs:
-            if any(run["seed"] == seed and run["name"] == name for run in stored):
+    for name, utility, judged, options in jobs:
+        for seed in seeds:
+            if any(run["seed"] == seed and run["name"] == name for run in _stored(MUSIC)):
                 continue
             begin = time.perf_counter()
             run = published.music_run(jax.random.key(seed), table, utility, **options)
@@ -82,37 +85,76 @@ def music(seeds, extra: bool):
             risks = {loss.name: published.music_risks(key, run.lam, table, loss) for loss in judged}
             risks["direct"] = _direct(jax.random.fold_in(key, 1), run.lam, table)
             scales = [float(jax.nn.softplus(raw).mean()) for raw in (run.lam.row_raw, run.lam.column_raw)]
-            stored.append({"seed": seed, "name": name, "seconds": round(seconds, 1), "risks": risks, "mean_scales": scales})
-            told = {"command": "python tools/lcvi_results.py music", "simulated": listening.simulated}
+            ran = {"seed": seed, "name": name, "seconds": round(seconds, 1), "risks": risks, "mean_scales": scales}
+            stored = [*_stored(MUSIC), ran]  # read again: another process may have added to it
+            told = {"command": "python tools/lcvi_results.py music --extra", "simulated": listening.simulated}
             _write(MUSIC, told | {"runs": stored} | _table(stored))
             print(seed, name, stored[-1], flush=True)
 
 
+def _stored(path):
+    return json.loads(path.read_text())["runs"] if path.exists() else []
+
+
 def _extra(losses):
-    """The runs of the paper's last figure, and plain inference stopped early or with other scales."""
+    """The runs of the paper's last figure, and plain inference with other scales."""
     squared = losses[0]
     bump = utilities.exponential(squared, 1.0)
     shortfall = decisions.Loss("shortfall", lambda y, h: 1 - bump(y, h))
-    steps = {3_000: "a tenth", 6_000: "a fifth"}
-    jobs: list[tuple] = [(f"plain, {part} of the steps", None, losses, {"iterations": n}) for n, part in steps.items()]
-    jobs += [
+    jobs: list[tuple] = [
         ("squared, M = 1, joint", utilities.linearised(squared, 1.0), [squared], {}),
         ("squared, M = 1, EM", utilities.linearised(squared, 1.0), [squared], {"em": True}),
-        ("plain, noise sd 1.3", None, [squared], {"noise_sd": 1.3}),
-        ("plain, prior sd 1", None, [squared], {"prior_sd": 1.0}),
-        ("plain, noise sd 1.3, prior sd 1", None, [squared], {"noise_sd": 1.3, "prior_sd": 1.0}),
         ("direct utility, inner integral done", bump, [squared], {}),
-        ("direct utility, linearised, M at 50 %", utilities.linearised(shortfall, 0.4372), [squared], {}),
-        ("direct utility, linearised, M = 1", utilities.linearised(shortfall, 1.0), [squared], {}),
     ]
+    of_shortfall = {"M at 50 %": 0.4372, "M = 1": 1.0}
+    jobs += [(f"direct utility, linearised, {at}", utilities.linearised(shortfall, m), [squared], {}) for at, m in of_shortfall.items()]
     # quantiles of the losses of a converged plain fit, as the authors computed them
-    percentiles = {70: 1.4077, 50: 0.5962, 80: 2.1528, 30: 0.1945, 90: 3.5538, 60: 0.9291, 40: 0.3603, 99: 8.76}
+    percentiles = {70: 1.4077, 90: 3.5538, 50: 0.5962, 80: 2.1528, 30: 0.1945, 60: 0.9291, 40: 0.3603, 99: 8.76}
     jobs += [(f"squared, M at {p} %", utilities.linearised(squared, m), [squared], {}) for p, m in percentiles.items()]
-    for n, part in steps.items():
+    jobs += [
+        ("plain, noise sd 1.3", None, [squared], {"noise_sd": 1.3}),
+        ("plain, noise sd 1.3, prior sd 1", None, [squared], {"noise_sd": 1.3, "prior_sd": 1.0}),
+    ]
+    for n, part in {3_000: "a tenth", 6_000: "a fifth"}.items():
         for name, em in (("joint", False), ("EM", True)):
             utility = utilities.linearised(squared, 1.0)
             jobs.append((f"squared, M = 1, {name}, {part} of the steps", utility, [squared], {"em": em, "iterations": n}))
     return jobs
+
+
+def stopping(seeds):
+    """Plain inference all along: from all seen cells, and from nine tenths of them, where the others choose the step to stop at."""
+    listening = data.lastfm()
+    table = listening.table
+    losses = [decisions.squared(), *map(decisions.tilted, (0.2, 0.5, 0.8))]
+    chooses = aside(table.seen)
+    parts = {"all": table, "nine tenths": table._replace(seen=table.seen & ~chooses)}
+
+    def risks(pair):
+        a, b = pair.lam.row_mu, pair.lam.column_mu
+        s2, r2 = (jax.nn.softplus(raw) ** 2 for raw in (pair.lam.row_raw, pair.lam.column_raw))
+        centre, sd = a @ b.T, jnp.sqrt(1 + a**2 @ r2.T + s2 @ (b**2 + r2).T)  # of the predictive, which is nearly a normal
+        h = [centre if level is None else centre + ndtri(level) * sd for level in published.LEVEL.values()]
+        costs = jnp.stack([loss(table.value, best) for loss, best in zip(losses, h, strict=True)])
+        return jnp.stack([jnp.where(cells, costs, 0.0).sum(axis=(1, 2)) / cells.sum() for cells in (chooses, ~table.seen)])
+
+    for seed in seeds:
+        for name, part in parts.items():
+            if any(run["seed"] == seed and run["cells"] == name for run in _stored(STOPPING)):
+                continue
+            begin = time.perf_counter()
+            kept = published.music_run(jax.random.key(seed), part, None, record=risks).recorded[EVERY - 1 :: EVERY]
+            ran = {"seed": seed, "cells": name, "seconds": round(time.perf_counter() - begin, 1)}
+            for k, cells in enumerate(("aside", "test")):
+                ran[cells] = {loss.name: [round(float(risk), 5) for risk in kept[:, k, j]] for j, loss in enumerate(losses)}
+            told = {"command": "python tools/lcvi_results.py stopping", "simulated": listening.simulated, "every": EVERY}
+            _write(STOPPING, told | {"runs": [*_stored(STOPPING), ran]})
+            print(seed, name, ran["seconds"], flush=True)
+
+
+def aside(seen):
+    """A tenth of the seen cells, the one that chooses in tools/lcvi_controls.py too."""
+    return seen & (np.random.default_rng(7).random(seen.shape) < 0.1)
 
 
 def _direct(key, lam, table):
@@ -152,12 +194,14 @@ def _write(path, result):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", choices=["schools", "music"])
+    parser.add_argument("experiment", choices=["schools", "music", "stopping"])
     parser.add_argument("--seeds", type=int, nargs="+", default=None)
     parser.add_argument("--extra", action="store_true")
     settings = parser.parse_args()
     if settings.experiment == "schools":
         schools((settings.seeds or [10])[0])
+    elif settings.experiment == "stopping":
+        stopping(settings.seeds or [0, 1, 2])
     else:
         music(settings.seeds or [0, 1, 2], settings.extra)
 

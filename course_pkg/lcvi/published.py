@@ -136,9 +136,12 @@ class MusicRun(NamedTuple):
     lam: factors.Factors
     h: Any
     objective: np.ndarray
+    recorded: Any  # what ``record`` returned, with a leading axis of steps
 
 
-def music_run(key: PRNGKeyArray, table: models.TableRows, utility: utilities.Utility | None, *, iterations: int = 30_000, **options):
+def music_run(
+    key: PRNGKeyArray, table: models.TableRows, utility: utilities.Utility | None, *, iterations: int = 30_000, record=None, **options
+):
     """One run: 20 factors, prior sd 10, noise sd 1, mean-field normal, Adam at 0.01, 100 rows at a time, 11 draws, everything from randn.
 
     The authors' utility term has 300 draws of theta and one outcome each, which makes it the mean of log utilities; here it is that mean
@@ -149,6 +152,7 @@ def music_run(key: PRNGKeyArray, table: models.TableRows, utility: utilities.Uti
         table: the data, test cells hidden.
         utility: None for plain variational inference.
         iterations: steps.
+        record: function of the `Pair` whose value is kept at every step.
         **options: of `factors.factor_estimator`.
 
     Raises:
@@ -161,8 +165,9 @@ def music_run(key: PRNGKeyArray, table: models.TableRows, utility: utilities.Uti
     start = factors.random_start(start_key, rows, columns, 20)
     if utility is None or options.get("em"):
         start = start._replace(h=())
-    run = fit(key, factors.factor_estimator(utility, **options), optax.adam(0.01), start, table, iterations, progress=False, judge=False)
-    return MusicRun(run.lam.lam, run.lam.h, run.objective)
+    settings: Any = {"record": record, "progress": False, "judge": False}
+    run = fit(key, factors.factor_estimator(utility, **options), optax.adam(0.01), start, table, iterations, **settings)
+    return MusicRun(run.lam.lam, run.lam.h, run.objective, run.recorded)
 
 
 def music_risks(key: PRNGKeyArray, lam: factors.Factors, table: models.TableRows, loss: decisions.Loss) -> dict[str, float]:

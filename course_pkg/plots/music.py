@@ -9,14 +9,14 @@ STYLES = (("o", ORANGE), ("s", BLUE), ("D", GREEN))
 
 
 def four_losses(losses, hidden, seen):
-    """What calibration saves for each loss, in per cent: ``hidden`` and ``seen`` map a name to (means, sds); an sd of nan draws no bar."""
+    """What calibration saves for each loss, in per cent: ``hidden`` and ``seen`` map a name to (means, sds)."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.6))
     place = np.arange(len(losses))
     for ax, groups, title in ((axes[0], hidden, "hidden cells"), (axes[1], seen, "seen cells")):
         ax.axhline(0, color=BLACK, linewidth=0.8)
         for k, ((name, (mean, sd)), (shape, colour)) in enumerate(zip(groups.items(), STYLES, strict=False)):
             at = place + 0.18 * (k - 1)
-            reach = np.nan_to_num(2 * np.asarray(sd))
+            reach = 2 * np.asarray(sd)
             ax.vlines(at, mean - reach, mean + reach, color=colour, linewidth=1)
             ax.plot(at, mean, shape, color=colour, markersize=5, label=name)
         ax.set(ylabel="saved, per cent", title=title)
@@ -40,6 +40,21 @@ def changes(moved, bins=40):
     return fig
 
 
+def intervals(fits, tilted, truth):
+    """Intervals for some cells: ``fits`` maps a name to (centre, below, above), ``tilted`` holds two decisions of the last of them."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.6))
+    place = np.arange(len(truth))
+    for k, ((name, (centre, below, above)), colour) in enumerate(zip(fits.items(), (BLACK, BLUE, RED), strict=True)):
+        ax.vlines(place + 0.2 * (k - 1), below, above, color=colour, linewidth=2, label=name)
+        ax.plot(place + 0.2 * (k - 1), centre, "o", color=colour, markersize=4)
+    for h, shape in zip(tilted, ("v", "^"), strict=True):
+        ax.plot(place + 0.2, h, shape, color=RED, markersize=5)
+    ax.plot(place, truth, "x", color=GREEN, markersize=7, label="what was there")
+    ax.set(xlabel="hidden cell", ylabel="log(1 + plays)", xticks=place, xticklabels=place + 1)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
 def joint_against_em(theirs, ours, summit):
     """Hidden risk saved along the climb. Above: the authors' curves, name -> (seconds, mean). Below: ours, name -> (steps, values)."""
     fig, axes = plt.subplots(2, 1, sharey=True, figsize=(5.0, 5.8))
@@ -56,14 +71,16 @@ def joint_against_em(theirs, ours, summit):
     return fig
 
 
-def sweep(theirs, ours, still, marks):
-    """Hidden risk saved for every M: ``theirs`` and ``still`` are (M, mean, sd), ``ours`` is (M, value); ``marks`` maps names to an M."""
+def sweep(theirs, by_exp, ours, still, marks):
+    """Hidden risk saved for every M: each of the first four is (M, mean, sd); ``marks`` maps names to an M."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.2))
     for ax, limits in zip(axes, ((-26, 7), (1.5, 6)), strict=True):
         M, mean, sd = theirs
         ax.fill_between(M, mean - sd, mean + sd, color=ORANGE, alpha=0.25, linewidth=0)
-        ax.plot(M, mean, "o--", color=ORANGE, markersize=4, label="authors")
-        ax.plot(*ours, "s", color=BLUE, markersize=5, label="ours, Adam")
+        ax.plot(M, mean, "o--", color=ORANGE, markersize=4, label="authors, linearised")
+        ax.plot(*by_exp[:2], ":", color=PURPLE, linewidth=1.5, label="authors, exponential")
+        ax.vlines(ours[0], ours[1] - 2 * ours[2], ours[1] + 2 * ours[2], color=BLUE, linewidth=1)
+        ax.plot(*ours[:2], "s", color=BLUE, markersize=5, label="ours, Adam")
         ax.vlines(still[0], still[1] - 2 * still[2], still[1] + 2 * still[2], color=GREEN, linewidth=1)
         ax.plot(still[0], still[1], "D-", color=GREEN, markersize=4, linewidth=1, label="ours, without noise")
         for (name, m), style in zip(marks.items(), (":", "-."), strict=False):
