@@ -32,6 +32,8 @@ RUGGED_PUBLISHED = (
     "feaeaf89a8dd7981a80666ae0599660ae4f0dc3b5540fc4e1b48b17a3b09b551",
 )
 
+CORN_TABLE = ("corn_mp5.csv.gz", "da9e41c4061d872bcdcb0a6fd50b605f8ba77cec2eb6f1f34695faa26a70bd2b")
+
 LASTFM_TABLE = ("lastfm_top100_counts.csv.gz", "6b7b9eb6b8cca870330701488f5bf349c41318383e1ba85d701cffd98544316e")
 LASTFM_PUBLISHED = (
     "https://raw.githubusercontent.com/tkusmierczyk/lcvi/c8d63ba527dbec96af84b693287d1bd7d41c503e/data/lastfm_data.csv",
@@ -198,6 +200,55 @@ def ruggedness_simulated(key: PRNGKeyArray) -> Ruggedness:
 def _ruggedness(africa, index, log_gdp, countries, *, simulated) -> Ruggedness:
     x = np.column_stack([np.ones_like(index), africa, index, africa * index])
     return Ruggedness(Rows(jnp.asarray(x), jnp.asarray(log_gdp)), ("1", "Africa", "ruggedness", "both"), countries, simulated)
+
+
+class Corn(NamedTuple):
+    """Samples of corn: near-infrared spectra and the starch in them, split as in the post-hoc paper."""
+
+    train: Rows  # every other sample, from the second on; x holds 700 readings, y the starch in per cent
+    test: Rows  # the rest
+    simulated: bool  # whether this is made-up corn
+
+
+def corn() -> Corn:
+    """Starch in 80 samples of corn, and what the instrument mp5 reads of them at 700 wavelengths from 1100 to 2498 nm.
+
+    Local only: ``corn_mp5.csv.gz`` in the folder that ``COURSE_DATA`` names, made from the published file.
+
+    Raises:
+        ValueError: if the checksum is wrong, or there is no local copy.
+
+    Source: Cargill's samples, distributed by Eigenvector Research, https://eigenvector.com/data/Corn.
+    """
+    path = local(*CORN_TABLE)
+    if path is None:
+        raise ValueError(
+            f"there is no {CORN_TABLE[0]}; set COURSE_DATA to a folder that holds it. data.corn_simulated(key) makes up data of the same "
+            "shape"
+        )
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    return _corn(table[:, 5:], table[:, 4], simulated=False)
+
+
+def corn_simulated(key: PRNGKeyArray) -> Corn:
+    """80 made-up samples with smooth made-up spectra that starch leaves a trace in: for want of the real ones, not in their name.
+
+    Example:
+        >>> made_up = corn_simulated(jax.random.key(0))
+        >>> made_up.simulated, made_up.train.x.shape, made_up.test.y.shape
+        (True, (40, 700), (40,))
+    """
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    place = np.linspace(0, 1, 700)
+    shapes = np.stack([np.exp(-0.5 * ((place - centre) / 0.12) ** 2) for centre in np.linspace(0, 1, 6)])
+    amounts = rng.normal(size=(80, 6))
+    starch = 64.7 + 0.6 * amounts[:, 2] - 0.5 * amounts[:, 4] + 0.2 * rng.normal(size=80)
+    return _corn(0.4 * place + 0.02 * amounts @ shapes, starch, simulated=True)
+
+
+def _corn(x, y, *, simulated) -> Corn:
+    train, test = (Rows(jnp.asarray(x[start::2], dtype=float), jnp.asarray(y[start::2], dtype=float)) for start in (1, 0))
+    return Corn(train, test, simulated)
 
 
 class Listening(NamedTuple):

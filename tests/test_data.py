@@ -241,3 +241,47 @@ def test_lastfm_does_not_fall_back_on_a_wrong_checksum(monkeypatch):
     monkeypatch.setattr(data, "_download", wrong)
     with pytest.raises(ValueError, match="hash does not match"):
         data.lastfm()
+
+
+def test_corn_is_split_by_turns(monkeypatch, tmp_path):
+    rng = np.random.default_rng(3)
+    table = np.column_stack([np.arange(80), rng.normal(size=(80, 3)), 60 + np.arange(80), rng.normal(size=(80, 700))])
+    header = ",".join(["sample", "moisture", "oil", "protein", "starch", *(f"nm{1100 + 2 * k}" for k in range(700))])
+    np.savetxt(tmp_path / "corn_mp5.csv.gz", table, delimiter=",", header=header, comments="")
+    content = (tmp_path / "corn_mp5.csv.gz").read_bytes()
+    monkeypatch.setattr(data, "CORN_TABLE", ("corn_mp5.csv.gz", hashlib.sha256(content).hexdigest()))
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    corn = data.corn()
+    assert not corn.simulated
+    assert corn.train.y.tolist() == list(range(61, 140, 2))
+    assert corn.test.y.tolist() == list(range(60, 140, 2))
+    assert np.allclose(corn.train.x, table[1::2, 5:], rtol=1e-6)
+    assert np.allclose(corn.test.x, table[0::2, 5:], rtol=1e-6)
+
+
+def test_the_real_corn():
+    folder = os.environ.get("COURSE_DATA")
+    if not folder or not (Path(folder) / data.CORN_TABLE[0]).is_file():
+        pytest.skip("COURSE_DATA holds no corn_mp5.csv.gz")
+    corn = data.corn()
+    assert (corn.train.x.shape, corn.test.x.shape) == ((40, 700), (40, 700))
+    assert float(corn.test.y[0]) == pytest.approx(64.838)  # the first sample of the file
+    assert float(corn.train.x[0, 0]) == pytest.approx(-0.0141888)
+    assert np.abs(np.diff(corn.train.x, axis=1)).max() < 0.02  # spectra are smooth
+
+
+def test_without_a_copy_corn_says_what_to_do(monkeypatch):
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    with pytest.raises(ValueError, match=r"corn_mp5\.csv\.gz; set COURSE_DATA.*corn_simulated"):
+        data.corn()
+
+
+def test_made_up_corn_says_so_and_can_be_learnt():
+    made_up = data.corn_simulated(jax.random.key(0))
+    assert made_up.simulated
+    assert np.array_equal(made_up.train.y, data.corn_simulated(jax.random.key(0)).train.y)
+    assert not np.array_equal(made_up.train.y, data.corn_simulated(jax.random.key(1)).train.y)
+    x, y = np.asarray(made_up.train.x, float), np.asarray(made_up.train.y, float)
+    weights = np.linalg.lstsq(x - x.mean(axis=0), y - y.mean(), rcond=1e-3)[0]
+    off = np.asarray(made_up.test.y) - y.mean() - (np.asarray(made_up.test.x) - x.mean(axis=0)) @ weights
+    assert off.std() < 0.5 * np.asarray(made_up.test.y).std()

@@ -3,7 +3,8 @@
     python book/posthoc/results/one_dimension.py [--seeds 20]
 
 Writes ``one_dimension.json``. The truth is a gamma with a point of its own for each case; the approximation is the normal with its mean and
-standard deviation. Risks are exact up to quadrature, so the gap between q-optimal and p-optimal is the approximation's alone.
+standard deviation. Risks are exact up to quadrature, so the gap between q-optimal and p-optimal is the approximation's alone. Beside the
+package's makers stand rivals from the literature, each with the same days to learn from.
 """
 
 import argparse
@@ -11,12 +12,32 @@ import argparse
 import jax
 import numpy as np
 from scipy import stats
+from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import QuantileRegressor
 from stored import store
 
 from course_pkg.decisions import tilted
 from course_pkg.posthoc import characterize, fit_decision_maker, single_quantile
 
 SHAPE, CASES = 1.5, 1000
+
+
+def rivals(draws, y, learn, q):
+    """Decisions for all days by methods that predict an interval or a quantile, told the draws or their mean."""
+    told, h_q = draws.mean(axis=1, keepdims=True), np.quantile(draws, q, axis=1)
+    boosted = GradientBoostingRegressor(loss="quantile", alpha=q, random_state=0)
+    # recalibration: how often outcomes lie below the predictive's quantile at each level, made monotone and turned round
+    pit = np.sort((draws < y[:, None]).mean(axis=1)[learn])
+    share = IsotonicRegression(out_of_bounds="clip").fit_transform(pit, np.arange(1, len(pit) + 1) / (len(pit) + 1))
+    # conformal prediction: the model's quantile, moved by the quantile of its misses that covers a further outcome with probability q
+    misses = np.sort((y - h_q)[learn])
+    return {
+        "quantile regression": QuantileRegressor(quantile=q, alpha=0).fit(told[learn], y[learn]).predict(told),
+        "boosted quantile regression": boosted.fit(told[learn], y[learn]).predict(told),
+        "quantile recalibration": np.quantile(draws, np.interp(q, share, pit), axis=1),
+        "conformal shift": h_q + misses[int(np.ceil(q * (len(misses) + 1))) - 1],
+    }
 
 
 def one_seed(seed, q):
@@ -34,6 +55,7 @@ def one_seed(seed, q):
         "single quantile": np.asarray(single(draws)),
         "linear maker": np.asarray(linear.maker(features)),
         "decision maker": np.asarray(fit.maker(features)),
+        **rivals(draws, y, learn, q),
     }
     # exact risk of h under the gamma, case by case: q E(y - h)+ + (1 - q) E(h - y)+
     risk = {}
