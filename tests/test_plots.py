@@ -416,7 +416,7 @@ CASES = {
     "skewed_data": {
         "columns_and_fits": call({label: (DRAWS.ravel(), X, {"normal": BELL, "Lambert W": 0.9 * BELL}) for label in ("area", "score")}),
         "two_estimates": call(dict.fromkeys(("area", "score"), 0.3 + 0.02 * TERMS), {"area": (0.3, 0.31), "score": (0.3, 0.1)}),
-        "forty_columns": call(
+        "by_skewness": call(
             np.array([0.2, 1.4, 3.0]), {"over one": np.array([-0.02, 0.001, 0.2]), "over two": np.array([0.05, np.nan, 0.1])}, 0.995
         ),
         "few_rows": call(

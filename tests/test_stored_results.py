@@ -249,9 +249,10 @@ def test_importing_a_script_does_nothing(path, script, monkeypatch, capsys, tmp_
 def test_columns(script, run, monkeypatch):
     columns = script("lambertw", "columns")
     large, every = stored("lambertw", "columns"), columns.columns()
-    assert every.keys() == large["columns"].keys()
+    assert every.keys() == {name for name in large["columns"] if not name.startswith(("radon", "nations"))}
     one = "diabetes: bmi"
     monkeypatch.setattr(columns, "columns", lambda: {one: every[one]})
+    monkeypatch.setattr(columns, "from_files", dict)
     found = like(run(columns, "--folds", "5"), "lambertw", "columns", fewer=["/columns"])
     mine, theirs = found["columns"][one], large["columns"][one]
     assert mine["n"] == theirs["n"]

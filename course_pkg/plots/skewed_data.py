@@ -39,7 +39,7 @@ def two_estimates(clouds, found):
     return fig
 
 
-def forty_columns(skewness, panels, limit):
+def by_skewness(skewness, panels, limit):
     """How much better one density scores than another, against the sample skewness: a panel for each rival, positive is better.
 
     ``panels`` maps titles to arrays with NaN where the rival cannot be fitted. A dotted upright line marks ``limit`` in the first panel.
