@@ -313,7 +313,7 @@ def test_utilities_and_losses_that_cannot_be_used():
             decisions.Loss("wall", lambda y, h: jnp.where(y > 0, jnp.inf, (h - y) ** 2), lambda d, w: d.mean(-1)),
             **quick,
         )
-    pools = models.pooled_testing()
+    pools = models.read_as(models.pooled_testing(), log_prob=None)
     with pytest.raises(ValueError, match="predict cannot be differentiated"):
         pipeline.calibrate(KEY, pools, None, decisions.squared(), **quick)
 

@@ -97,12 +97,17 @@ TRIALS = models.Trials(jnp.asarray(X), jnp.ones(6), 2 * jnp.ones(6))
 GROUPED = models.Grouped(jnp.array([0, 0, 0, 1, 1, 1]), jnp.asarray(X), jnp.asarray(Y))
 CELLS = models.Cells(jnp.array([0, 1]), jnp.array([1, 0]), jnp.array([1.0, 2.0]))
 EXPONENTIAL = lcvi.exponential(d.squared(), 2.0)
+EVENTS = models.logistic_regression(2, 1.0)
 SCHOOLS_TERM = {"model": models.eight_schools(), "utility": lcvi.linearised(d.squared(), 2.0)}
 
 
 def term_of(term):
     thetas = 0.1 * jnp.ones((3, 10))
     return term.value(term.draw(KEY, 3), thetas, jnp.ones(8), 10.0 * jnp.ones(8))
+
+
+def event_term(term):
+    return term.value(term.draw(KEY, 3), 0.1 * jnp.ones((3, 2)), jnp.ones(6), jnp.asarray(X))
 
 
 # name: (call, arguments that it accepts and that are replaced in turn)
@@ -291,6 +296,14 @@ CASES = {
     ),
     "lcvi.em": (lambda every: lcvi.em(lambda key, thetas, x: x[:, 0], every).start(KEY, X, jnp.asarray(X)), {"every": 2}),
     "lcvi.drawn_outcome": (lambda **given: term_of(lcvi.drawn_outcome(**SCHOOLS_TERM, **given)), {"draws": 2, "estimator": "naive"}),
+    "lcvi.summed_outcome": (
+        lambda **given: event_term(lcvi.summed_outcome(EVENTS, **given)),
+        {"utility": SCHOOLS_TERM["utility"], "greatest": 1},
+    ),
+    "lcvi.scored_outcome": (
+        lambda **given: event_term(lcvi.scored_outcome(EVENTS, **given)),
+        {"utility": SCHOOLS_TERM["utility"], "draws": 2},
+    ),
     "lcvi.from_outcomes": (
         lcvi.from_outcomes,
         {"utility": EXPONENTIAL, "y": DRAWS[:, :2, None] * np.ones(3), "h": P[:3], "estimator": "naive"},

@@ -1,11 +1,12 @@
 """Chapter 7: loss-calibrated variational inference.
 
 Read `utilities` first (what a decision is worth), then `terms` (the utility term from draws), `closed` and `table` (without them),
-`outcomes` (where the term meets a model), `steps` (one step in the approximation and the decisions), and `pipeline` at last, which puts
-all of it to work in one call.
+`outcomes` and `discrete` (where the term meets a model), `steps` (one step in the approximation and the decisions), and `pipeline` at
+last, which puts all of it to work in one call.
 """
 
 from course_pkg.lcvi.closed import expected_loss, log_expected_utility
+from course_pkg.lcvi.discrete import scored_outcome, summed_outcome
 from course_pkg.lcvi.lattice import even_keys
 from course_pkg.lcvi.networks import Network, amortise, decide, start_network
 from course_pkg.lcvi.outcomes import Term, best_decisions, classes, drawn_outcome, estimand, from_outcomes, normal_outcome
@@ -57,5 +58,7 @@ __all__ = [
     "loss_quantile",
     "normal_outcome",
     "regret",
+    "scored_outcome",
     "start_network",
+    "summed_outcome",
 ]

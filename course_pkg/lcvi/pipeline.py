@@ -15,14 +15,14 @@ from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
 from course_pkg.fit import Fit, fit
-from course_pkg.lcvi import closed, networks, outcomes, steps, utilities
+from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
 from course_pkg.lcvi.steps import Pair
 from course_pkg.lcvi.utilities import Utility
 from course_pkg.models import Model, require_differentiable
 
 
 class CalibrationWarning(UserWarning):
-    """Calibration made decisions worse on data that it had not seen."""
+    """Calibration made decisions worse on data that it had not seen, or moved where its sum over outcomes does not reach."""
 
 
 class Calibration(NamedTuple):
@@ -75,17 +75,21 @@ def calibrate(
 
     Args:
         key: random key.
-        model: any `Model` whose ``predict`` is differentiable, from NumPyro and PyMC too. What is a row, a covariate and the outcome is
-            read from ``model.reading``; `models.read_as` says otherwise.
+        model: any `Model` whose ``predict`` is differentiable, or that says how probable an outcome is (``reading.log_prob``), as models
+            from NumPyro and PyMC do. What is a row, a covariate and the outcome is read from ``model.reading``; `models.read_as` says
+            otherwise.
         data: rows that the model's likelihood takes.
         loss_or_utility: a `Loss`, a function ``(y, h) -> cost``, or a `Utility`.
         family: mean-field normal where not given.
         transform: of a loss: ``"linearised"`` or ``"exponential"``.
-        M: scale of the transform, above 0; `loss_quantile` of the plain approximation's expected losses where not given.
+        M: scale of the transform, above 0. Where not given, the greatest loss, if there is one (a cost matrix); else `loss_quantile` of
+            the plain approximation's expected losses.
         q: level of that quantile.
         method: for the inner expectation: ``"closed"`` (normal outcomes), ``"even"`` (evenly spread draws), ``"naive"`` (independent
-            draws), ``"taylor"``, ``"jensen"``; ``"auto"`` takes the first of closed and even that can be had.
-        decide: ``"joint"``, ``"em"`` or ``"amortised"`` (a network of the covariates, which must be a table).
+            draws), ``"taylor"``, ``"jensen"``; of an outcome without a derivative ``"sum"`` (over its values) or ``"score"`` (draws, and
+            the gradient of their log probability). ``"auto"`` takes the first of closed, even, sum and score that can be had.
+        decide: ``"joint"``, ``"em"`` or ``"amortised"`` (a network of the covariates, which must be a table). For a cost matrix all
+            decisions are looked at, and only ``"joint"`` will do.
         warm: whether the runs that are compared start from a plain fit, or both anew.
         held_out: rows like those of the data, to measure the gain on.
         samples: draws of theta for the ELBO.
@@ -102,8 +106,8 @@ def calibrate(
         `Calibration`.
 
     Raises:
-        ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated, a utility is negative or a loss not
-            finite on the predictions.
+        ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated and nothing says how probable an
+            outcome is, probabilities do not sum to 1, a utility is negative or a loss not finite on the predictions.
         NotFiniteError: if a gradient is not finite; the run up to the last good step is in the error.
 
     Example:
@@ -122,7 +126,8 @@ def calibrate(
     M, q, rate = None if M is None else _guard.positive("M", M), _guard.proportion("q", q), _guard.positive("rate", rate)
     draws = _guard.count("draws", draws)
     key = families.random_key(key)
-    require_differentiable(model)
+    if not isinstance(model, Model) or model.reading.log_prob is None:
+        require_differentiable(model)
     seen = _seen(model, "data", data)
     later = None if held_out is None else _seen(model, "held_out", held_out)
     keys = jax.random.split(key, 8)
@@ -142,7 +147,10 @@ def calibrate(
     utility = _utility(loss_or_utility, transform, M, q, costs[:, seen.counts])
     _check_utility(utility, plain_y, plain_h)
 
-    term = _term(model, utility, method, draws)
+    known, inner = model.reading.covariates(data), lambda lam: families.sample(keys[1], family, lam, utility_samples)
+    summed = method in ("auto", "sum") and model.reading.values is not None
+    greatest = discrete.greatest_value(model, inner(plain_run.lam), known, plain_y) if summed else None
+    term = _term(model, utility, method, draws, greatest)
     decider, h = _decider(decide, model, loss, keys[2], data, plain_h, warm=warm)
     estimator = steps.calibrated(model, family, term, samples=samples, utility_samples=utility_samples, decide=decider)
     estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
@@ -152,6 +160,8 @@ def calibrate(
         if doubt := convergence.doubt(ended.objective):
             warnings.warn(f"the {name} run: {doubt} (steps_at_most, rate, samples)", convergence.ConvergenceWarning, stacklevel=2)
     lam = run.lam.lam
+    if greatest is not None:
+        _warn_of_cut(greatest, discrete.left_out(model, inner(lam), known, greatest))
     y = predict(keys[1], lam, data)  # the plain approximation's noise: what differs is the approximation
     decisions = _decisions(loss, y)
     train = _compare(keys[4], loss, seen, plain_h, decisions)
@@ -198,20 +208,23 @@ def _seen(model, name, rows) -> _Seen:
         raise ValueError(f"{name} does not fit predict: {problem}") from problem
     if not isinstance(drawn, jax.ShapeDtypeStruct):
         raise ValueError("predict draws several outcomes; calibrate one decision at a time, with a model whose predict returns one array")
-    if not jnp.issubdtype(drawn.dtype, jnp.floating):
+    if not jnp.issubdtype(drawn.dtype, jnp.floating) and None in (model.reading.log_prob, model.reading.values):
         raise ValueError(
-            f"predict cannot be differentiated: it draws {drawn.dtype} numbers; sum over them with lcvi.classes and lcvi.calibrated"
+            f"predict cannot be differentiated: it draws {drawn.dtype} numbers; say how probable each is: "
+            "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(least, greatest))"
         )
     if np.shape(y) != drawn.shape:
         raise ValueError(f"{name} holds outcomes of shape {np.shape(y)} and predict draws {drawn.shape}; give one outcome for each draw")
     mask = None if model.reading.mask is None else model.reading.mask(rows)
-    return _Seen(y, np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), np.shape(y)))
+    counts = np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), np.shape(y))
+    discrete.check_values(name, np.asarray(y)[counts], model)
+    return _Seen(jnp.asarray(y, jnp.result_type(float)), counts)
 
 
 def _check_options(transform, method, decide):
     for name, value, words in (
         ("transform", transform, ("linearised", "exponential")),
-        ("method", method, ("auto", "closed", "even", "naive", "taylor", "jensen")),
+        ("method", method, ("auto", "closed", "even", "naive", "taylor", "jensen", "sum", "score")),
         ("decide", decide, ("joint", "em", "amortised")),
     ):
         _guard.choice(name, value, words)
@@ -242,8 +255,9 @@ def _finite_losses(loss, y, h):
 def _utility(given, transform, M, q, costs):
     if isinstance(given, Utility):
         return given
-    scale = utilities.loss_quantile(costs, q) if M is None else M
-    return utilities.linearised(given, scale) if transform == "linearised" else utilities.exponential(given, scale)
+    if M is None:
+        M = given.supremum if np.isfinite(given.supremum) else utilities.loss_quantile(costs, q)
+    return utilities.linearised(given, M) if transform == "linearised" else utilities.exponential(given, M)
 
 
 def _check_utility(utility, y, h):
@@ -260,18 +274,34 @@ def _check_utility(utility, y, h):
         )
 
 
-def _term(model, utility, method, draws):
+def _term(model, utility, method, draws, greatest):
+    if utility.loss is not None and utility.loss.actions is not None and model.reading.log_prob is None:
+        raise ValueError(
+            "loss lists its decisions, and the model does not say how probable each class is; say so: "
+            "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(0, greatest))"
+        )
     moments = model.reading.moments
     fits = moments is not None and closed.utility_form(utility) is not None
     if method == "closed" and not fits:
         raise ValueError('method is "closed", and the outcome is not known to be normal or the utility has no closed form; use "auto"')
     if method == "closed" or (method == "auto" and fits):
         return outcomes.normal_outcome(moments, utility)
+    if method == "auto":
+        smooth = not model.reading.no_gradient and model.reading.values is None
+        method = "even" if smooth else "score" if greatest is None else "sum"
+    if method == "sum":
+        return discrete.summed_outcome(model, utility, greatest)
+    if method == "score":
+        return discrete.scored_outcome(model, utility, draws)
     estimator = method if method in ("taylor", "jensen") else "naive"
     return outcomes.drawn_outcome(model, utility, draws, estimator=estimator, even=method != "naive")
 
 
 def _decider(decide, model, loss, key, data, plain_h, *, warm):
+    if loss.actions is not None:
+        if decide != "joint":
+            raise ValueError(f'decide is "{decide}", and the loss lists its decisions: the best is found by looking at all; use "joint"')
+        return steps.joint(), ()
     if decide == "joint":
         return steps.joint(), plain_h if warm else jnp.full(plain_h.shape, plain_h.mean())
     if decide == "em":
@@ -287,6 +317,16 @@ def _decider(decide, model, loss, key, data, plain_h, *, warm):
 def _compare(key, loss, seen, before, after):
     costs = [np.asarray(loss(seen.y, h))[seen.counts] for h in (before, after)]
     return paired_reduction(key, *costs)
+
+
+def _warn_of_cut(greatest, share):
+    if share > discrete.LEFT:
+        warnings.warn(
+            f"outcomes were summed up to {greatest}, and the calibrated approximation lets {100 * share:.1f} % lie above; "
+            'draw them instead: method="score"',
+            CalibrationWarning,
+            stacklevel=3,
+        )
 
 
 def _warn(apart):

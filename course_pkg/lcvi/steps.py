@@ -43,7 +43,7 @@ def joint() -> Decide:
     """
 
     def find(pair, key, thetas, state, covariates, index):  # noqa: ARG001
-        return (pair.h if index is None else pair.h[index]), state
+        return jax.tree.map(lambda h: h if index is None else h[index], pair.h), state
 
     return Decide(find)
 

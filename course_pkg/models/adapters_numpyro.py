@@ -23,7 +23,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     has the Jacobians; the likelihood is the observed sites and ``numpyro.factor``, so a minibatch scales factors too. `constrain` adds the
     deterministic sites. A program with an unknown for each row does not go with minibatches: the unknowns stay as many as they were.
     What is a row and what the outcome is read from the program: the outcome is the argument that is observed, and the arrays as long as it
-    have an entry for each row.
+    have an entry for each row. Of an outcome whose draws have no derivative the reading has the log probability.
 
     Args:
         fn: a NumPyro model whose latent sites are continuous.
@@ -84,13 +84,16 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         log_probs, _ = compute_log_probs(fn, *call(data), constrain(theta, data, deterministic=False))
         return sum(log_probs[name] for name in observed)
 
-    def predict(key: PRNGKeyArray, theta, covariates=None):
+    def run(key, theta, covariates):
+        """All sites, with the outcomes drawn anew, and the arguments that differ from those of the data."""
         arguments = {} if covariates is None else _for_prediction(bound, data, reading, outcomes, covariates)
-        values = constrain(theta, deterministic=False)
-        key, *keys = jax.random.split(key, 1 + len(seen))
-        program = substitute(uncondition(seed(fn, rng_seed=key)), data=values)
+        program = substitute(uncondition(seed(fn, rng_seed=key)), data=constrain(theta, deterministic=False))
         positional, by_name = call(arguments)
-        drawn = trace(program).get_trace(*positional, **by_name)
+        return trace(program).get_trace(*positional, **by_name), arguments
+
+    def predict(key: PRNGKeyArray, theta, covariates=None):
+        key, *keys = jax.random.split(key, 1 + len(seen))
+        drawn, arguments = run(key, theta, covariates)
         named = {name: drawn[name]["value"] for name in seen}
         for name, k in zip(seen, keys, strict=True):  # outside a plate, one distribution may stand for many rows
             like = arguments.get(outcomes[name]) if covariates is not None else seen[name]["value"]
@@ -100,6 +103,10 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     discrete = [name for name, site in seen.items() if not site["fn"].has_rsample]
     if discrete:
         reading = reading._replace(no_gradient=no_derivative(discrete))
+        name, only = next(iter(seen)), _by_entry(seen[discrete[0]]["fn"]) if len(seen) == 1 else None
+        if only is not None:
+            log_prob = lambda theta, covariates, y: _log_prob(run(jax.random.key(0), theta, covariates)[0][name]["fn"], y)
+            reading = reading._replace(log_prob=log_prob, values=_values(only.support))
         predict = refusing(predict, reading.no_gradient)
     model = Model(flat.size, log_prior, log_likelihood, predict, partial(constrain, arguments=None), reading)
     _try(model, data)
@@ -109,6 +116,33 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
 def _as_many(key, site, shape):
     extra = shape[: len(shape) - jnp.ndim(site["value"])]
     return site["fn"].sample(key, extra) if extra else site["value"]
+
+
+def _by_entry(distribution):
+    """The distribution of each entry of the outcome; None where entries belong together, as in a multinomial."""
+    from numpyro.distributions import Independent, MaskedDistribution
+
+    while isinstance(distribution, Independent | MaskedDistribution):
+        distribution = distribution.base_dist
+    return distribution if distribution.event_dim == 0 else None
+
+
+def _log_prob(distribution, y):
+    distribution = _by_entry(distribution)
+    inside = distribution.support(y)
+    y = jnp.where(inside, y, distribution.support.feasible_like(y))  # no NaN in the derivative of a branch that is not taken
+    return jnp.where(inside, distribution.log_prob(y), -jnp.inf)
+
+
+def _values(support):
+    """Least and greatest of whole numbers; None where the support is no stretch of them."""
+    from numpyro.distributions import constraints
+
+    if support is constraints.boolean:
+        return 0, 1
+    if not support.is_discrete or not hasattr(support, "lower_bound"):
+        return None
+    return int(np.min(support.lower_bound)), int(np.max(support.upper_bound)) if hasattr(support, "upper_bound") else None
 
 
 def no_derivative(names: list[str]) -> str:

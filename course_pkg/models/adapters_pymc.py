@@ -28,7 +28,8 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     The unconstrained vector holds PyMC's value variables in the order in which the model declares them, each unconstrained by PyMC's own
     transform. The prior has the Jacobians; the likelihood is the observed variables and the potentials. `constrain` adds the
     deterministics. What is a row and what the outcome is read from the model: the outcome is what is observed, and the arrays that share
-    its first dimension (by name where it has one, else by length) have an entry for each row.
+    its first dimension (by name where it has one, else by length) have an entry for each row. Of an outcome whose draws have no
+    derivative the reading has the log probability.
 
     Args:
         model: a ``pymc.Model`` whose free variables are continuous.
@@ -73,6 +74,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     likelihood = cache(lambda signature: _with_data(model, inputs, signature))
     values_of = _in_jax(model.value_vars, model.replace_rvs_by_values(named))
     sampler = cache(lambda signature: _sampler(model, inputs, signature))
+    probability = cache(lambda signature: _log_prob(model, inputs, signature))
 
     def log_prior(theta):
         return prior(*split(theta))[0]
@@ -95,10 +97,18 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
             raise ValueError(f"PyMC cannot draw {', '.join(names)} in JAX: {problem}; use pymc.sample_posterior_predictive") from problem
         return drawn[0] if len(drawn) == 1 else dict(zip(names, drawn, strict=True))
 
+    def log_prob(theta, covariates, y):
+        rows = data if covariates is None else _for_prediction(model, data, reading, sources, covariates)
+        free = values_of(*split(theta))[: len(model.free_RVs)]
+        return probability(_signature(rows))(*free, *rows.values(), y)[0]
+
     refused = [variable.name for variable in model.observed_RVs if not _differentiable(variable)]
     if refused:
         reading = reading._replace(no_gradient=no_derivative(refused))
         predict = refusing(predict, reading.no_gradient)
+        outcome = model.observed_RVs[0]
+        if len(model.observed_RVs) == 1 and getattr(outcome.owner.op, "ndim_supp", 1) == 0:
+            reading = reading._replace(log_prob=log_prob, values=_values(outcome))
     return Model(sum(sizes), log_prior, log_likelihood, predict, constrain, reading), data
 
 
@@ -164,15 +174,44 @@ def _sampler(model, inputs, signature):
     from pytensor.graph.traversal import graph_inputs
     from pytensor.tensor.random.type import RandomType
 
+    arguments, drawn = _given_free(model, inputs, signature, model.observed_RVs)
+    streams = [variable for variable in graph_inputs(drawn) if isinstance(variable.type, RandomType)]
+    states = [stream.type() for stream in streams]
+    drawn = clone_replace(drawn, dict(zip(streams, states, strict=True)))
+    return _in_jax([*arguments, *states], drawn), len(streams)
+
+
+def _log_prob(model, inputs, signature):
+    """A JAX function from the free variables, data and outcomes to the log probability of each outcome."""
+    import pymc as pm
+
+    (variable,) = model.observed_RVs
+    y = variable.type()
+    arguments, given = _given_free(model, inputs, signature, [variable])
+    return _in_jax([*arguments, y], [pm.logp(given[0], y)])
+
+
+def _given_free(model, inputs, signature, outcomes):
+    """Inputs for the free variables and for data of these shapes, and the outcomes as functions of them."""
+    from pytensor.graph.replace import clone_replace
+
     free = [variable.type(name=variable.name) for variable in model.free_RVs]
     stand_ins = _stand_ins(inputs, signature)
     swaps = dict(zip(model.free_RVs, free, strict=True)) | {inputs[name]: stand_in for name, stand_in in stand_ins.items()}
     swaps |= _dimension_lengths(model, signature)
-    drawn = clone_replace(model.observed_RVs, swaps, rebuild_strict=False)
-    streams = [variable for variable in graph_inputs(drawn) if isinstance(variable.type, RandomType)]
-    states = [stream.type() for stream in streams]
-    drawn = clone_replace(drawn, dict(zip(streams, states, strict=True)))
-    return _in_jax([*free, *stand_ins.values(), *states], drawn), len(streams)
+    return [*free, *stand_ins.values()], clone_replace(outcomes, swaps, rebuild_strict=False)
+
+
+def _values(variable):
+    """Least and greatest of whole numbers; None where the outcome is none, or may lie below 0: PyMC does not say."""
+    op = variable.owner.op
+    kind = type(op).__name__.removesuffix("RV")
+    if "int" not in variable.dtype or any(word in kind for word in ("Uniform", "Custom")):
+        return None
+    if kind == "Categorical":
+        (p,) = op.dist_params(variable.owner)
+        return 0, int(p.shape[-1].eval(mode="FAST_COMPILE")) - 1
+    return 0, 1 if kind == "Bernoulli" else None
 
 
 def _dimension_lengths(model, signature):

@@ -57,7 +57,13 @@ def logistic_regression(dim: int, prior_sd) -> Model:
         return {"theta": theta}
 
     reason = discrete("the outcome of logistic_regression", "the event")
-    reading = Reading(covariates=lambda data: data.x, outcome=lambda data: getattr(data, "y", None), no_gradient=reason)
+    reading = Reading(
+        covariates=lambda data: data.x,
+        outcome=lambda data: getattr(data, "y", None),
+        log_prob=_log_prob_event,
+        values=(0, 1),
+        no_gradient=reason,
+    )
     log_prior = Partial(priors.flat_or_normal, prior_sd)
     return Model(dim, log_prior, _event_likelihood, refusing(_predict_event, reason), constrain, reading)
 
@@ -78,7 +84,11 @@ def _event_likelihood(theta, data):
         k, n = (jnp.asarray(count, dtype=logit.dtype) for count in (data.successes, data.trials))
         log_choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
         return (log_choose + k * jax.nn.log_sigmoid(logit) + (n - k) * jax.nn.log_sigmoid(-logit)).sum()
-    return jax.nn.log_sigmoid((2 * data.y - 1) * logit).sum()
+    return _log_prob_event(theta, data.x, data.y).sum()
+
+
+def _log_prob_event(theta, x, y):
+    return jax.nn.log_sigmoid((2 * y - 1) * (x @ theta))
 
 
 def _predict_event(key: PRNGKeyArray, theta, x):

@@ -76,8 +76,8 @@ def require_differentiable(model: Model) -> Model:
     """
     if not isinstance(model, Model):
         raise ValueError(f"model is {model!r}; give a Model: from_numpyro or from_pymc make one of a program, together with its data")
-    if model.reading.no_gradient:
-        raise ValueError(model.reading.no_gradient)
+    if model.reading.no_gradient or model.reading.values is not None:
+        raise ValueError(model.reading.no_gradient or discrete("the outcome", "the outcome"))
     return model
 
 

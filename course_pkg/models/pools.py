@@ -52,7 +52,8 @@ def pooled_testing(a: float = 1.0, b: float = 1.0) -> Model:
 
     reason = discrete("the number of infected people", "the count")
     predict = refusing(_predict_infected, reason)
-    return Model(1, Partial(_logit_beta, a, b), _pool_likelihood, predict, constrain, Reading(no_gradient=reason))
+    reading = Reading(log_prob=_log_prob_infected, values=(0, None), no_gradient=reason)
+    return Model(1, Partial(_logit_beta, a, b), _pool_likelihood, predict, constrain, reading)
 
 
 def check_pools(data: Pools) -> Pools:
@@ -80,11 +81,20 @@ def _logit_beta(a, b, theta):
 def _pool_likelihood(theta, data):
     positives, pools, size = (jnp.asarray(value, dtype=theta.dtype) for value in data)
     log_negative = size * jax.nn.log_sigmoid(-theta[0])
-    log_choose = gammaln(pools + 1) - gammaln(positives + 1) - gammaln(pools - positives + 1)
+    log_choose = _log_choose(pools, positives)
     # where no pool is positive its term is zero, also where log P(positive) is -inf; the inner guard keeps the gradient finite too
     some = positives > 0
     log_positive = jax.nn.log1mexp(jnp.where(some, -log_negative, 1.0))
     return (log_choose + jnp.where(some, positives * log_positive, 0.0) + (pools - positives) * log_negative).sum()
+
+
+def _log_choose(n, k):
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+def _log_prob_infected(theta, people, y):
+    log_p = _log_choose(people, y) + y * jax.nn.log_sigmoid(theta[0]) + (people - y) * jax.nn.log_sigmoid(-theta[0])
+    return jnp.where(y <= people, log_p, -jnp.inf)
 
 
 def _predict_infected(key: PRNGKeyArray, theta, people):

@@ -51,6 +51,8 @@ class Reading(NamedTuple):
     outcome: Callable = y_of_rows  # data -> what was seen, in the shape of what predict draws; None where nothing says
     mask: Callable | None = None  # data -> True where an outcome counts, in its shape, or None for all
     moments: Callable | None = None  # theta, covariates -> (mean, sd) of an outcome that is normal given theta
+    log_prob: Callable | None = None  # theta, covariates, y in the shape of a draw -> log probability (or density) of each entry of y
+    values: tuple[int, int | None] | None = None  # least and greatest of a discrete outcome's whole numbers; None for no greatest
     no_gradient: str = ""  # why predict cannot be differentiated in theta, and what to do instead
     no_parts: str = ""  # why the data cannot be taken in parts
 
