@@ -327,17 +327,19 @@ CASES = {
     "music": {
         "four_losses": call(
             ["squared", "tilted"],
-            {"authors": ([4.0, 2.0], [0.3, 0.1]), "ours": ([3.9, 2.1], [np.nan, np.nan]), "still": ([3.7, 1.9], [0.1, 0.1])},
-            {"authors": ([-17.0, -1.0], [0.9, 0.2]), "ours": ([-13.0, -0.5], [np.nan, np.nan]), "still": ([-12.0, -0.6], [0.1, 0.1])},
+            {"authors": ([4.0, 2.0], [0.3, 0.1]), "ours": ([3.9, 2.1], [0.2, 0.3]), "still": ([3.7, 1.9], [0.1, 0.1])},
+            {"authors": ([-17.0, -1.0], [0.9, 0.2]), "ours": ([-13.0, -0.5], [0.4, 0.2]), "still": ([-12.0, -0.6], [0.1, 0.1])},
         ),
         "changes": call({"squared": X / 50, "low": 0.02 + X / 90, "high": X / 90 - 0.02}),
+        "intervals": call(dict.fromkeys(("plain", "squared", "tilts"), (X[:3], X[:3] - 1, X[:3] + 1)), (X[:3] - 0.5, X[:3] + 0.5), X[3:6]),
         "joint_against_em": call(
             {"joint": (UP, 4 - 3 / UP), "EM": (UP, 5 - 3 / UP)}, {"joint": ([3, 6], [2.0, 4.0]), "EM": ([3, 6], [3.0, 4.5])}, 4.3
         ),
         "joint_against_em with nothing stored": call({"joint": (UP, 4 - 3 / UP)}, {"joint": ((), ())}, 4.3),
         "sweep": call(
             (UP, 5 - (UP - 3) ** 2 / 9, np.full(25, 0.3)),
-            ([1.0, 4.0], [4.0, 4.8]),
+            (UP, 5 - (UP - 3) ** 2 / 8, np.full(25, 0.3)),
+            np.array([[1.0, 4.0], [4.0, 4.8], [0.2, 0.0]]),
             (UP, 5 - (UP - 4) ** 2 / 20, np.full(25, 0.1)),
             {"70 %": 1.4, "90 %": 3.5},
         ),

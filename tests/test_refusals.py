@@ -504,6 +504,8 @@ EXEMPT = {
     "data.breast_cancer": FUNCTIONS_ONLY,
     "data.diabetes": FUNCTIONS_ONLY,
     "data.eight_schools": FUNCTIONS_ONLY,
+    "data.corn": FUNCTIONS_ONLY,
+    "data.corn_simulated": FUNCTIONS_ONLY,
     "data.lastfm": FUNCTIONS_ONLY,
     "data.lastfm_simulated": FUNCTIONS_ONLY,
     "data.local": FUNCTIONS_ONLY,
