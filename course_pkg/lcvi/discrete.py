@@ -222,7 +222,8 @@ def _values(model):
 
 
 def _actions(utility):
-    return None if utility.loss is None or utility.loss.actions is None else jnp.arange(utility.loss.actions)
+    actions = getattr(utility.loss, "actions", None)
+    return None if actions is None else jnp.arange(actions)
 
 
 def _side_by_side(utility, y, h, p):

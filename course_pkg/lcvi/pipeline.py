@@ -256,7 +256,8 @@ def _utility(given, transform, M, q, costs):
     if isinstance(given, Utility):
         return given
     if M is None:
-        M = given.supremum if np.isfinite(given.supremum) else utilities.loss_quantile(costs, q)
+        top = getattr(given, "supremum", np.inf)  # a function of one's own does not say
+        M = top if np.isfinite(top) else utilities.loss_quantile(costs, q)
     return utilities.linearised(given, M) if transform == "linearised" else utilities.exponential(given, M)
 
 
@@ -275,7 +276,7 @@ def _check_utility(utility, y, h):
 
 
 def _term(model, utility, method, draws, greatest):
-    if utility.loss is not None and utility.loss.actions is not None and model.reading.log_prob is None:
+    if getattr(utility.loss, "actions", None) is not None and model.reading.log_prob is None:
         raise ValueError(
             "loss lists its decisions, and the model does not say how probable each class is; say so: "
             "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(0, greatest))"
@@ -298,7 +299,7 @@ def _term(model, utility, method, draws, greatest):
 
 
 def _decider(decide, model, loss, key, data, plain_h, *, warm):
-    if loss.actions is not None:
+    if getattr(loss, "actions", None) is not None:
         if decide != "joint":
             raise ValueError(f'decide is "{decide}", and the loss lists its decisions: the best is found by looking at all; use "joint"')
         return steps.joint(), ()
