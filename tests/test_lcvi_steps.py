@@ -344,3 +344,13 @@ def test_published_music_in_short():
         risks = published.music_risks(KEY, run.lam, table, loss)
         assert set(risks) == {"train", "test"}
         assert np.isfinite(list(risks.values())).all()
+
+
+def test_a_loss_may_be_a_function_of_one_s_own():
+    """It knows no supremum and no list of decisions, and is the package's loss of the same words."""
+    options = {**QUICK, "method": "even", "q": 0.8}
+    mine, theirs = (
+        pipeline.calibrate(jax.random.key(7), MODEL, SCHOOLS, loss, **options) for loss in (lambda y, h: (y - h) ** 2, decisions.squared())
+    )
+    assert abs(mine.utility.M - theirs.utility.M) < 0.05 * theirs.utility.M
+    np.testing.assert_allclose(mine.decisions, theirs.decisions, atol=1.0)

@@ -5,7 +5,6 @@ answer is random, it is judged by its Monte Carlo error. An answer that does not
 shows as one line, and which a grader or a test sees as a failure.
 """
 
-import contextlib
 import difflib
 import functools
 from typing import Any
@@ -50,10 +49,9 @@ def catalogue() -> dict[str, Task]:
 
 
 def _find(name: str) -> Task:
-    with contextlib.suppress(LookupError):
-        return sheet_tasks("/".join(str(name).split("/")[:2]))[name]
-    if name in _OLD:
-        return _OLD[name]
+    found = sheet_tasks("/".join(str(name).split("/")[:2])).get(name) or _OLD.get(name)
+    if found:
+        return found
     near = difflib.get_close_matches(str(name), catalogue(), n=1, cutoff=0.0)
     raise ValueError(f"there is no task named {name!r}; did you mean {near[0]!r}? tasks() lists them all")
 

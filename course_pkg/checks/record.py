@@ -159,15 +159,15 @@ def _stub(own: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.lru_cache
 def sheet_tasks(name: str) -> dict[str, Task]:
-    """The tasks of one sheet, such as ``"decisions/ridge"``, by their names.
+    """The tasks of one sheet, such as ``"decisions/ridge"``, by their names; none if it has no record.
 
     Raises:
-        LookupError: if the sheet has no record.
+        LookupError: if a record does not fit its sheet, as where a slip edits what the solution does not hold.
     """
     path = ROOT / "solutions" / f"{name}.py"
     path = path.with_name(path.name.replace("-", "_"))
     if not path.is_file():
-        raise LookupError(f"{path} does not exist")
+        return {}
     if str(ROOT) not in sys.path:
         sys.path.append(str(ROOT))
     records: dict[str, Record] = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts)).TASKS

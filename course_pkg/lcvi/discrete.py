@@ -222,8 +222,7 @@ def _values(model):
 
 
 def _actions(utility):
-    actions = getattr(utility.loss, "actions", None)
-    return None if actions is None else jnp.arange(actions)
+    return None if utility.loss is None or utility.loss.actions is None else jnp.arange(utility.loss.actions)
 
 
 def _side_by_side(utility, y, h, p):

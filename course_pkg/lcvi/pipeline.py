@@ -144,7 +144,8 @@ def calibrate(
     loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
     plain_h = _decisions(loss, plain_y)
     costs = _finite_losses(loss, plain_y, plain_h)
-    utility = _utility(loss_or_utility, transform, M, q, costs[:, seen.counts])
+    given = loss_or_utility if isinstance(loss_or_utility, Utility) else loss
+    utility = _utility(given, transform, M, q, costs[:, seen.counts])
     _check_utility(utility, plain_y, plain_h)
 
     known, inner = model.reading.covariates(data), lambda lam: families.sample(keys[1], family, lam, utility_samples)
@@ -256,8 +257,7 @@ def _utility(given, transform, M, q, costs):
     if isinstance(given, Utility):
         return given
     if M is None:
-        top = getattr(given, "supremum", np.inf)  # a function of one's own does not say
-        M = top if np.isfinite(top) else utilities.loss_quantile(costs, q)
+        M = given.supremum if np.isfinite(given.supremum) else utilities.loss_quantile(costs, q)
     return utilities.linearised(given, M) if transform == "linearised" else utilities.exponential(given, M)
 
 
@@ -276,7 +276,7 @@ def _check_utility(utility, y, h):
 
 
 def _term(model, utility, method, draws, greatest):
-    if getattr(utility.loss, "actions", None) is not None and model.reading.log_prob is None:
+    if utility.loss is not None and utility.loss.actions is not None and model.reading.log_prob is None:
         raise ValueError(
             "loss lists its decisions, and the model does not say how probable each class is; say so: "
             "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(0, greatest))"
@@ -299,7 +299,7 @@ def _term(model, utility, method, draws, greatest):
 
 
 def _decider(decide, model, loss, key, data, plain_h, *, warm):
-    if getattr(loss, "actions", None) is not None:
+    if loss.actions is not None:
         if decide != "joint":
             raise ValueError(f'decide is "{decide}", and the loss lists its decisions: the best is found by looking at all; use "joint"')
         return steps.joint(), ()

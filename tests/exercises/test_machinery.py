@@ -10,7 +10,8 @@ from sklearn.linear_model import Ridge
 from course_pkg.checks import NotYet, Trouble, catalogue, check, hint, judge, tasks
 from course_pkg.checks._judge import Mistake, bound, key_words, read
 from course_pkg.checks._judge import judge as judge_numbers
-from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
+from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, stopping
+from solutions.decisions import ridge
 from tests.exercises import near_misses
 from tools import exercises
 
@@ -143,9 +144,9 @@ def test_only_the_parts_that_are_off_are_said_to_be_off():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_ridge_s_reference_is_scikit_learn_s_ridge(seed):
-    for x, y, sigma, sigma0 in ridge._cases(seed):
+    for x, y, sigma, sigma0 in ridge.tables(np.random.default_rng(seed)):
         peer = Ridge(alpha=sigma**2 / sigma0**2).fit(x, y)
-        assert np.allclose(ridge._mode(x, y, sigma, sigma0), [peer.intercept_, *peer.coef_], atol=1e-4)
+        assert np.allclose(ridge.mode(x, y, sigma, sigma0), [peer.intercept_, *peer.coef_], atol=1e-4)
 
 
 def test_the_urn_s_evidence_sums_to_one_over_all_counts_and_is_the_gamma_formula():

@@ -93,3 +93,14 @@ def test_an_answer_that_ends_python_or_never_ends_is_refused_in_words(monkeypatc
     with pytest.raises(_limit.TooLong), _limit.limited(0.05):
         time.sleep(5.0)
     time.sleep(0.1)  # nothing rings once the limit is left
+
+
+def test_a_record_that_does_not_fit_its_sheet_is_no_task_less_but_an_error(monkeypatch):
+    from solutions.decisions import ridge
+
+    broken = ridge.PENALTY._replace(mistakes={"words": "sigma**4 -> sigma"})
+    monkeypatch.setitem(ridge.TASKS, "penalty", broken)
+    record.sheet_tasks.cache_clear()
+    with pytest.raises(LookupError, match="is not in the answer 'penalty'"):
+        judge("decisions/ridge/penalty", lambda sigma, sigma0: 1.0)
+    record.sheet_tasks.cache_clear()

@@ -3,7 +3,6 @@
 from course_pkg.checks._judge import Task
 from course_pkg.checks.decisions import (
     bayes_estimators_tilted,
-    classification,
     conjugacy,
     intervals,
     james_stein,
@@ -11,16 +10,13 @@ from course_pkg.checks.decisions import (
     lupus,
     model_choice,
     pooled_testing,
-    ridge,
     stopping,
     von_neumann_morgenstern,
 )
 
 TASKS: tuple[Task, ...] = (
-    *classification.TASKS,
     *lupus.TASKS,
     *conjugacy.TASKS,
-    *ridge.TASKS,
     *model_choice.TASKS,
     *bayes_estimators_tilted.TASKS,
     *linex.TASKS,
