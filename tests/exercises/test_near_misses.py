@@ -257,7 +257,6 @@ NO_JAX = "JAX cannot differentiate your function"
 GRADIENT_NEAR_MISSES = [
     ("score-function/score", "variance for sigma", lambda t, mu, v: ((t - mu) / v, ((t - mu) ** 2 / v - 1) / v), "they are 1 and 1.5"),
     ("control-variate/coefficient", "least squares", lambda t, c: np.linalg.lstsq(c[:, None], t, rcond=None)[0][0], "taking off the means"),
-    ("control-variate/share", "sign of rho", lambda rho, multiple: 1 - rho * abs(rho) * multiple * (2 - multiple), "negative correlation"),
     ("reparameterisation/objective", "plain SciPy", _normal_bound, NO_JAX),
     ("reparameterisation/objective", "closed entropy", _closed_entropy, "Part 3"),
     ("reparameterisation/objective", "variance", lambda *case: _normal_bound(*case, spread=2.0), "by the variance"),
@@ -288,7 +287,7 @@ GRADIENT_NEAR_MISSES = [
     ),
     ("vary/rattle", "variance squared", lambda r, c, v, m: r * v**2 / m / (c * (2 - r * c)), "1/24"),
     ("robbins-monro/conditions", "edge of the first", lambda p: (p < 1, p > 0.5), "The first truth value is off; the rest is right."),
-    ("robbins-monro/remaining", "one step fewer", lambda r, p, n: np.prod(1 - r * np.arange(1.0, n) ** -p), "3/8 are left"),
+    ("robbins-monro/remaining", "one step fewer", lambda r, p, n: np.prod(1 - r * np.arange(1.0, n) ** -p), "as if `steps` were one less"),
     ("robbins-monro/spread", "the last rate only", lambda rates, v: rates[-1] * v / (2 - rates[-1]), "13/64"),
     ("one-liners/gaussian", "fresh noise", lambda a, b: np.random.default_rng().normal(size=len(a)), "do not come from eps"),
     ("one-liners/log-normal", "sorted", lambda eps, mu, sigma: mu + sigma * np.sort(eps), "do not come from eps"),
