@@ -96,7 +96,10 @@ SHARE = Record(
     ),
     mistakes={
         "You kept the covariance term alone, which a large coefficient would drive below zero. A variance cannot be negative.": "(2 - multiple) -> 2",
-        "The share that goes is the square of the correlation: a control with correlation one half removes a quarter.": ("rho**2 -> rho", "rho**2 -> abs(rho)"),
+        "The share that goes is the square of the correlation: a control with correlation one half removes a quarter.": (
+            "rho**2 -> rho",
+            "rho**2 -> abs(rho)",
+        ),
         "At multiple = 2 nothing is gained, and you gain most. The variance of the control comes back with a plus sign.": "(2 - multiple) -> multiple",
         "With you more is always better. The variance is a quadratic in multiple: it turns round at 1.": "* (2 - multiple) -> ",
         "That is what the best coefficient leaves. Your answer does not depend on multiple.": "* multiple * (2 - multiple) -> ",
