@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import binom, logistic, norm
 
-from course_pkg.checks._judge import Trouble
+from course_pkg.checks._judge import Trouble, numbers
 from course_pkg.checks.record import Later, Record
 from solutions.gradients._tools import BY_JAX, NO_JAX, differentiable
 
@@ -17,10 +17,10 @@ def above_zero(answer, theta, *case):
     """How much larger than at theta = 0: constants do not matter. Or whether JAX finds a slope."""
     if case[-1] == BY_JAX:
         return differentiable(lambda t: answer(t, *case[:-1]), theta)
-    got = np.asarray(answer(theta, *case)), np.asarray(answer(np.zeros_like(theta), *case))
-    if got[0].shape:
-        raise Trouble(f"Expected one number; your function returned an array of shape {got[0].shape}.")
-    return got[0].astype(float) - got[1].astype(float)
+    here, there = (numbers(answer(at, *case)) for at in (theta, np.zeros_like(theta)))
+    if len(here) > 1 or here[0].shape:
+        raise Trouble(f"Expected one number; your function returned {len(here)} part(s), the first of shape {here[0].shape}.")
+    return here[0] - there[0]
 
 
 def counts(rng):

@@ -255,7 +255,12 @@ def _any_fails(draws, x, parts):
 
 NO_JAX = "JAX cannot differentiate your function"
 GRADIENT_NEAR_MISSES = [
-    ("score-function/score", "variance for sigma", lambda t, mu, v: ((t - mu) / v, ((t - mu) ** 2 / v - 1) / v), "they are 1 and 1.5"),
+    (
+        "score-function/score",
+        "variance for sigma",
+        lambda t, mu, v: ((t - mu) / v, ((t - mu) ** 2 / v - 1) / v),
+        "You took sigma for a variance",
+    ),
     ("control-variate/coefficient", "least squares", lambda t, c: np.linalg.lstsq(c[:, None], t, rcond=None)[0][0], "taking off the means"),
     ("reparameterisation/objective", "plain SciPy", _normal_bound, NO_JAX),
     ("reparameterisation/objective", "closed entropy", _closed_entropy, "Part 3"),
