@@ -6,9 +6,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from scipy.stats import norm
 
-from course_pkg.checks._judge import Mistake, Trouble, Verdict, call, judge, numbers
+from course_pkg.checks._judge import Mistake, Trouble, Verdict, call, judge
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -24,11 +23,6 @@ def balanced(rng: np.random.Generator, draws: int) -> np.ndarray:
 def normal_mean(f: Callable[[np.ndarray], Any], mu: float, sigma: float) -> float:
     """The mean of ``f`` under a normal distribution, by Gauss-Hermite quadrature."""
     return float(WEIGHTS @ f(mu + sigma * NODES))
-
-
-def elbo(log_joint: Callable[[np.ndarray], Any], mu: float, sigma: float) -> float:
-    """The evidence lower bound of a normal q, by quadrature over theta."""
-    return normal_mean(lambda theta: log_joint(theta) - norm.logpdf(theta, mu, sigma), mu, sigma)
 
 
 def slope(f: Callable[[float], Any], at: float, step: float = 1e-4) -> Any:
@@ -62,11 +56,3 @@ def differentiable(f: Callable[[Any], Any], at: Any) -> bool:
         return bool(np.isfinite(jax.grad(f)(at)).all())
     except Exception:  # whatever a student's function does with a tracer
         return False
-
-
-def one_number(got: Any) -> float:
-    """An answer that must be a single number."""
-    parts = numbers(got)
-    if len(parts) != 1 or parts[0].shape:
-        raise Trouble(f"Expected one number; your function returned {len(parts)} part(s), the first of shape {parts[0].shape}.")
-    return float(parts[0])
