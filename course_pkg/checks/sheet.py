@@ -109,7 +109,7 @@ def _space(sheet: Sheet, part: str) -> dict[str, Any]:
     answer = _answer(sheet, part)
     sources = [cell.source for cell in sheet.cells[: answer + 1]]  # a demonstration after it may give the same names to other things
     space: dict[str, Any] = {}
-    imports = {place for place, source in enumerate(sources) if source.startswith(("import", "from"))}  # slips may need what the answer does not
+    imports = {place for place, source in enumerate(sources) if source.startswith(("import", "from"))}  # a slip may need more of them
     for place in needed(sources, {answer, *imports}):
         if sheet.cells[place].answers or not sheet.cells[place].part:
             exec(compile(sources[place], f"solutions/{sheet.name}.md", "exec"), space)
