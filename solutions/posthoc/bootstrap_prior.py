@@ -44,7 +44,7 @@ PRIOR = Record(
             "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1, ddof=1)",
             "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1)",
         ),
-        "You gave every point the same spread. Each keeps its own: compare the refits of one point with each other, whatever those of others do.": (
+        "You gave every point the same spread. Each has its own: compare the refits of one point with each other.": (
             "np.sqrt(variance) -> np.full(len(mean), np.sqrt(variance.mean()))",
             "np.sqrt(variance) -> np.full(len(mean), decisions.std(ddof=1))",
         ),
