@@ -136,7 +136,9 @@ def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: 
             return Verdict(False, words)
     own = sheets.solution(sheet, part)
     known = functools.wraps(own)(partial(record.view, own))
-    words = shared_slip(got, want, cases, known, record.parts) or next(filter(None, map(shape_words, got, want)), "")
+    words = shared_slip(got, want, cases, known, record.parts)
+    if not words or words.endswith("the rest is right. "):
+        words += next(filter(None, map(shape_words, got, want)), "")
     return Verdict(False, words if words and not words.endswith(" ") else f"{words}{record.nudge}")
 
 

@@ -38,7 +38,7 @@ INPUTS: dict[str, Callable[[Any], Any]] = {
     "were 1": lambda x: x * 0 + 1,
     "were one more": lambda x: x + 1,
     "were one less": lambda x: x - 1,
-    "were transposed": lambda x: x.T if np.ndim(x) == 2 else np.nan,
+    "were transposed": np.matrix_transpose,
 }
 CLOSE = "Close, but not exact. If you simulated or rounded: the exact number was asked for."
 

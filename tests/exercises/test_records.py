@@ -20,7 +20,12 @@ def spread(y):
     return y.mean(), y.std()
 
 
+def within(group, y):
+    return sum(np.square(np.diff(y[group == one])).sum() for one in np.unique(group))
+
+
 PAIRS = [(1.7, 2.3), (0.6, 3.1), (2.9, 1.4)]
+GROUPS = [(np.array([1.0, 1, 2, 2]), np.array([0.3, 2.1, 1.2, 0.4])), (np.array([3.0, 1, 3, 1]), np.array([4.2, 0.7, 1.9, 2.2]))]
 ROWS = [(np.array([0.3, 2.1, 1.2]),), (np.array([4.2, 0.7, 1.9, 2.2]),)]
 
 
@@ -42,6 +47,7 @@ ROWS = [(np.array([0.3, 2.1, 1.2]),), (np.array([4.2, 0.7, 1.9, 2.2]),)]
         ),
         (spread, ROWS, lambda y: (y.mean(), y.var()), "The spread is off; the rest is right. That is its square."),
         (spread, ROWS, lambda y: (y.std(), y.mean()), "in the wrong order"),
+        (within, GROUPS, lambda group, y: 0.0, "as if `y` were 0."),
         (area, PAIRS, lambda length, width: length + width, ""),
     ],
 )
@@ -64,6 +70,7 @@ def test_a_slip_is_an_edit_of_every_such_place_another_body_or_a_function():
     assert sheet.slipped(RIDGE, "penalty", "**2 -> **3 ;; return -> return -")(3.0, 2.0) == -27 / 8
     assert sheet.slipped(RIDGE, "penalty", "\n    x = sigma\n    return x\n")(3.0, 2.0) == 3
     assert sheet.slipped(RIDGE, "penalty", own) is own
+    assert sheet.slipped(RIDGE, "penalty", "sigma**2 -> np.square(sigma)")(3.0, 2.0) == 9 / 4  # the answer needs no NumPy
     assert own(3.0, 2.0) == 9 / 4
     with pytest.raises(LookupError, match=r"solutions/decisions/ridge.md: 'sigma\*\*4' is not in the answer 'penalty'"):
         sheet.slipped(RIDGE, "penalty", "sigma**4 -> sigma")

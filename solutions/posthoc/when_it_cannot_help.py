@@ -1,0 +1,125 @@
+"""When a correction cannot help. Roads: regression on indicators; averages over what is learnt, by quadrature; a walk over the points."""
+
+import numpy as np
+
+from course_pkg.checks.record import Record
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
+
+
+def floor_by_regression(summary, y):
+    """What is left of y after regression on one indicator for each value of the summary."""
+    indicators = np.array([[float(a == b) for b in dict.fromkeys(summary.tolist())] for a in summary])
+    return np.mean((y - indicators @ np.linalg.lstsq(indicators, y, rcond=None)[0]) ** 2)
+
+
+def saving_by_quadrature(shift, variance, n):
+    """Over all values of the mean that n points may show: a new point's risk before, less its risk after."""
+    learnt = shift + np.sqrt(variance / n) * NODES
+    return shift**2 + variance - WEIGHTS @ ((shift - learnt) ** 2 + variance) / WEIGHTS.sum()
+
+
+def distance_by_walk(h, h_q, sd):
+    return (sum(((a - b) / s) ** 2 for a, b, s in zip(h, h_q, sd, strict=True)) / len(h)) ** 0.5
+
+
+def groups(rng):
+    for sizes in [(5, 2, 1), (3, 6, 4, 1)]:
+        summary = np.repeat(np.sort(rng.normal(size=len(sizes))), sizes)
+        y = summary**2 + np.repeat(rng.normal(0, 2, len(sizes)), sizes) + rng.exponential(1, len(summary)) ** 2
+        order = rng.permutation(len(summary))
+        yield summary[order], y[order]
+
+
+def moved(rng):
+    for n in (5, 12):
+        h_q = rng.normal(0, 3, n)
+        yield h_q + rng.normal(0.8, 1, n), h_q, rng.uniform(0.3, 2.5, n)
+
+
+FLOOR = Record(
+    minutes=10,
+    cases=groups,
+    reference=floor_by_regression,
+    right="Right. Where all summaries are alike, no decision maker gets below the variance of the outcomes.",
+    nudge="Not that floor. With summary = [0, 0, 0, 1] and y = [1, 2, 6, 4] it is 3.5.",
+    hints=(
+        "All points with the same summary share one decision. What is the best one for such a group, and what does it lose?",
+        "(1/N) sum over the groups of sum over their points of (y_n - mean of the group)^2.",
+        "Begin with `lost = 0.0`, and go through the groups: `for s in np.unique(summary):`",
+    ),
+    mistakes={
+        "That is the floor for somebody who is told nothing. Points with different summaries may get different decisions.": "group.mean() -> y.mean()",
+        "You averaged over the groups as if they were of one size. The risk is a mean over points.": (
+            "** 2).sum() -> ** 2).mean() ;; len(y) -> len(np.unique(summary))"
+        ),
+        "You divided by the group's size less one. Nothing is being estimated here: the floor is a mean over these very points.": (
+            ".sum() -> .sum() * len(group) / max(1, len(group) - 1)"
+        ),
+        "That is what the summary explains. The floor is what it leaves over.": "((group - group.mean()) ** 2).sum() -> len(group) * (group.mean() - y.mean()) ** 2",
+        "Yours is a share of the variance of y. What the summary leaves over was asked for, as a mean squared loss: do not divide by the variance.": (
+            "return lost / len(y) -> return lost / len(y) / y.var()",
+            "return lost / len(y) -> return 1 - lost / len(y) / y.var()",
+        ),
+        "You added the variances of the groups. Weight each by its share of the points.": ".sum() -> .mean() ;; / len(y) -> ",
+        "You let the decision be a straight line in the summary. Any function may be used.": """
+            return np.mean((y - np.polyval(np.polyfit(summary, y, 1), summary)) ** 2)
+            """,
+        "You decided by the median of each group. For squared loss another number is better.": "group.mean() -> np.median(group)",
+        "You took the summary for the decision. A function of it may be better, and the best was asked for.": "group.mean() -> value",
+    },
+)
+SAVING = Record(
+    minutes=9,
+    cases=lambda rng: [(sign * rng.uniform(*size), rng.uniform(2, 5), n) for sign, size, n in [(1, (0.8, 1.6), 20), (-1, (0.1, 0.3), 9)]],
+    reference=saving_by_quadrature,
+    right="Right. Where the model is not shifted, every correction from data costs something on average; more data make it cheap.",
+    nudge="Not that saving. With shift = 2, variance = 6 and n = 8 it is 3.25.",
+    hints=(
+        "What was learnt is the shift plus noise. Write the new point's risk before and after; its own variance is in both.",
+        "before: shift^2 + variance. after: E[(shift - m)^2] + variance, where m has mean shift and variance `variance` / n.",
+        "Begin with `noise = variance / n`",
+    ),
+    mistakes={
+        "That is saved by somebody who knows the shift. Yours was learnt from n noisy points.": "- noise -> ",
+        "That is the saving on the very points that the correction was learnt from. On a new one the noise in it costs, not saves.": "- noise -> + noise",
+        "You charged the noise of a single point. A mean of n is quieter.": "/ n -> ",
+        "You charged the new point's own variance, too. It is in both risks and drops out.": "/ n -> * (1 + 1 / n)",
+        "You charged a standard deviation. Squared loss charges the variance of what was learnt.": "- noise -> - np.sqrt(noise)",
+        "The noise is right. The shift costs its square.": "shift**2 -> shift",
+        "You divided by n - 1. The variance is given, and nothing is estimated: a mean of n has an n-th of it.": "/ n -> / (n - 1)",
+        "Yours is a share of the risk before. Here the difference was asked for, in the unit of the loss.": (
+            "return shift**2 - noise -> return (shift**2 - noise) / (shift**2 + variance)"
+        ),
+        "You cut the loss off at 0. A correction learnt from few points can cost more than it saves, and its number is then negative.": (
+            "shift**2 - noise -> max(0.0, shift**2 - noise)"
+        ),
+        "That is the risk after the correction. How much less than before is it?": "shift**2 - noise -> variance + noise",
+    },
+)
+DISTANCE = Record(
+    minutes=6,
+    cases=moved,
+    reference=distance_by_walk,
+    right="Right. The package's `correct` warns when it exceeds one half.",
+    nudge="Not that distance. With h = [3, 6], h_q = [1, 2] and sd = [1, 4] it is the root of 5/2.",
+    hints=(
+        "A root mean square has three steps, in the reverse order of its name.",
+        "sqrt((1/N) sum of ((h_n - h_qn) / sd_n)^2).",
+        "Begin with `far = (h - h_q) / sd`",
+    ),
+    mistakes={
+        "You divided by the model's decision. Divide by the standard deviation of its predictive.": "/ sd -> / h_q",
+        "That is in the unit of the decisions. One unit is far where the model is sure and near where it is not: divide by sd.": "/ sd -> ",
+        "You used one sd for all points. Divide each point's distance by its own, then average.": (
+            "/ sd -> / np.sqrt((sd**2).mean())",
+            "/ sd -> / sd.mean()",
+        ),
+        "Distances above and below cancel in yours. Square before you average.": "np.sqrt((far**2).mean()) -> far.mean()",
+        "That is the mean absolute distance. In the root of the mean square far ones count for more.": "np.sqrt((far**2).mean()) -> abs(far).mean()",
+        "You divided the square by sd. Divide the distance by sd, or its square by sd squared.": "/ sd -> / np.sqrt(sd)",
+        "You summed where a mean was asked for: with more points, yours grows.": "mean -> sum",
+        "You took the distances from their own mean. If all decisions move by the same amount they have moved, too.": "np.sqrt((far**2).mean()) -> far.std()",
+    },
+)
+TASKS = {"floor": FLOOR, "saving": SAVING, "distance": DISTANCE}
