@@ -99,9 +99,10 @@ def handed_in(sheet: Sheet, part: str) -> str:
 @functools.lru_cache
 def _space(sheet: Sheet, part: str) -> dict[str, Any]:
     """What the cells before an answer, and the answer itself, have made."""
-    sources = [cell.source for cell in sheet.cells]
+    answer = _answer(sheet, part)
+    sources = [cell.source for cell in sheet.cells[: answer + 1]]  # a demonstration after it may give the same names to other things
     space: dict[str, Any] = {}
-    for place in needed(sources, {_answer(sheet, part)}):
+    for place in needed(sources, {answer}):
         if sheet.cells[place].answers or not sheet.cells[place].part:
             exec(compile(sources[place], f"solutions/{sheet.name}.md", "exec"), space)
     return space
