@@ -1,9 +1,9 @@
 """What a solved sheet holds: its cells, its answers, and what these become when a slip is written into them."""
 
-import ast
 import functools
 import json
 import re
+import symtable
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,19 +50,25 @@ def read_sheet(path: Path, name: str) -> Sheet:
     return Sheet(name, title[1], ("one star", "two stars", "three stars").index(top[2]) + 1, tuple(cells))
 
 
-def names_in(source: str, context: type) -> set[str]:
-    """What a cell's code reads (``ast.Load``) or makes (``ast.Store``)."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, context):
-            found.add(node.id)
-        elif context is ast.Store and isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif context is ast.Store and isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif context is ast.Store and isinstance(node, ast.Attribute) and node.attr == "defjvp" and isinstance(node.value, ast.Name):
-            found.add(node.value.id)  # a function is whole only with its rule
-    return found
+def _tables(source: str) -> list[symtable.SymbolTable]:
+    """The cell's own table of names, and those of all functions in it."""
+    tables = [symtable.symtable(source, "a cell", "exec")]
+    for table in tables:
+        tables += table.get_children()
+    return tables
+
+
+def names_made(source: str) -> set[str]:
+    """The names that a cell's code gives, outside its functions."""
+    rules = set(re.findall(r"\b(\w+)\.defjvp\b", source))  # a function is whole only with its rule
+    return rules | {symbol.get_name() for symbol in _tables(source)[0].get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+
+
+def names_read(source: str) -> set[str]:
+    """The names that a cell's code, or a function in it, takes from outside."""
+    first, *inner = _tables(source)
+    read = {symbol.get_name() for symbol in first.get_symbols() if symbol.is_referenced()}
+    return read | {symbol.get_name() for table in inner for symbol in table.get_symbols() if symbol.is_global()}
 
 
 def needed(sources: Sequence[str], wanted: set[int]) -> list[int]:
@@ -72,16 +78,17 @@ def needed(sources: Sequence[str], wanted: set[int]) -> list[int]:
     """
     names: set[str] = set()
     while True:
-        kept = [place for place, source in enumerate(sources) if place in wanted or names & names_in(source, ast.Store)]
-        more = names.union(*(names_in(sources[place], ast.Load) for place in kept))
+        kept = [place for place, source in enumerate(sources) if place in wanted or names & names_made(source)]
+        more = names.union(*(names_read(sources[place]) for place in kept))
         if more == names:
             return kept
         names = more
 
 
 def full_name(sheet: Sheet, part: str) -> str:
-    """What a part is called in ``check``: the sheet alone, where it has one part of its own name."""
-    return sheet.name if sheet.name.endswith(f"/{part}") else f"{sheet.name}/{part}"
+    """What a part is called in ``check``: the sheet alone, where it has this one part and of its own name."""
+    alone = sum(cell.answers for cell in sheet.cells) == 1
+    return sheet.name if alone and sheet.name.endswith(f"/{part}") else f"{sheet.name}/{part}"
 
 
 def _answer(sheet: Sheet, part: str) -> int:
