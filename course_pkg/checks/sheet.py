@@ -108,8 +108,11 @@ def _space(sheet: Sheet, part: str) -> dict[str, Any]:
     """What the cells before an answer, and the answer itself, have made."""
     answer = _answer(sheet, part)
     sources = [cell.source for cell in sheet.cells[: answer + 1]]  # a demonstration after it may give the same names to other things
+    imports = {
+        place for place, source in enumerate(sources) if source.startswith(("import ", "from "))
+    }  # a slip may need what the answer does not
     space: dict[str, Any] = {}
-    for place in needed(sources, {answer}):
+    for place in needed(sources, {answer, *imports}):
         if sheet.cells[place].answers or not sheet.cells[place].part:
             exec(compile(sources[place], f"solutions/{sheet.name}.md", "exec"), space)
     return space
