@@ -16,7 +16,6 @@ from course_pkg.checks.decisions import TASKS as _DECISIONS
 from course_pkg.checks.gradients import TASKS as _GRADIENTS
 from course_pkg.checks.is_gradients import TASKS as _IS_GRADIENTS
 from course_pkg.checks.lambertw import TASKS as _LAMBERTW
-from course_pkg.checks.lcvi import TASKS as _LCVI
 from course_pkg.checks.mcmc import TASKS as _MCMC
 from course_pkg.checks.posthoc import TASKS as _POSTHOC
 from course_pkg.checks.record import sheet_names, sheet_tasks
@@ -25,7 +24,7 @@ from course_pkg.checks.vi import TASKS as _VI
 __all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "hint", "judge", "tasks"]
 
 _OLD = {
-    task.name: task for task in (*_DECISIONS, *_MCMC, *_VI, *_GRADIENTS, *_IS_GRADIENTS, *_LAMBERTW, *_LCVI, *_POSTHOC)
+    task.name: task for task in (*_DECISIONS, *_MCMC, *_VI, *_GRADIENTS, *_IS_GRADIENTS, *_LAMBERTW, *_POSTHOC)
 }  # not yet records beside their sheets
 _STAGES = ("the idea", "the equation", "the first line")
 SECONDS = 60.0  # for a verdict; an honest answer takes one or two

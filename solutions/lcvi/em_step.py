@@ -25,7 +25,7 @@ def outcomes(rng):
 
 
 def tables(rng):
-    for thetas, rows, decisions in [(4, 3, 4), (5, 2, 5)]:
+    for thetas, rows, decisions in [(4, 3, 4), (5, 2, 5), (6, 3, 5)]:
         yield rng.dirichlet(np.full(thetas, 2.0)), rng.uniform(0.02, 2.5, (rows, thetas, decisions)), rng.integers(decisions, size=rows)
 
 
@@ -77,6 +77,7 @@ ROUND = Record(
         "You decided first, under the posterior, and then moved q. The round begins with q, for the decisions that were handed over.": (
             "held = -> h = (p[:, None] * np.log(u)).sum(axis=1).argmax(axis=1)\nheld = ;; return q, (q[:, None] * np.log(u)).sum(axis=1).argmax(axis=1) -> return q, h"
         ),
+        "Your q is right. For the decisions you counted all thetas alike; each has its weight in q.": "(q[:, None] * np.log(u)) -> np.log(u)",
         "Your q is right. The decisions are still the old ones.": "(q[:, None] * np.log(u)).sum(axis=1).argmax(axis=1) -> h",
         "Your q is right. The decisions are the worst ones.": "argmax -> argmin",
         "Your q is right. The rows share one decision; each may have its own.": ".sum(axis=1).argmax(axis=1) -> .sum(axis=(0, 1)).argmax() + 0 * h",
