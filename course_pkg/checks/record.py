@@ -184,7 +184,8 @@ def _task(record: Record, sheet: sheets.Sheet, part: str) -> Task:
         f"{words} {k}": Mistake(one, words) for words, slips in _mistakes(record, sheet, part).items() for k, one in enumerate(slips)
     }
     verdict = partial(judge_record, record, sheet, part)
-    title = f"{sheet.title}: {heading[:1].lower()}{heading[1:]}" if heading else sheet.title
+    below = f" {heading}" if sheet.title.endswith("?") else f": {heading[:1].lower()}{heading[1:]}"
+    title = sheet.title + (below if heading else "")
     return Task(sheets.full_name(sheet, part), title, sheet.stars, record.minutes, _stub(own), record.hints, mistakes, verdict)
 
 
