@@ -4,6 +4,7 @@ import ast
 import functools
 import json
 import re
+import symtable
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -51,18 +52,26 @@ def read_sheet(path: Path, name: str) -> Sheet:
 
 
 def names_in(source: str, context: type) -> set[str]:
-    """What a cell's code reads (``ast.Load``) or makes (``ast.Store``)."""
+    """What a cell's code reads from outside its functions (``ast.Load``) or makes (``ast.Store``)."""
+    if context is ast.Load:
+        return _read_in(symtable.symtable(source, "a cell", "exec"))
     found: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, context):
             found.add(node.id)
-        elif context is ast.Store and isinstance(node, ast.FunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
-        elif context is ast.Store and isinstance(node, ast.Import | ast.ImportFrom):
+        elif isinstance(node, ast.Import | ast.ImportFrom):
             found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif context is ast.Store and isinstance(node, ast.Attribute) and node.attr == "defjvp" and isinstance(node.value, ast.Name):
+        elif isinstance(node, ast.Attribute) and node.attr == "defjvp" and isinstance(node.value, ast.Name):
             found.add(node.value.id)  # a function is whole only with its rule
     return found
+
+
+def _read_in(table: symtable.SymbolTable) -> set[str]:
+    outer = table.get_type() == "module"
+    own = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced() and (outer or symbol.is_global())}
+    return own.union(*map(_read_in, table.get_children()))
 
 
 def needed(sources: Sequence[str], wanted: set[int]) -> list[int]:
@@ -98,10 +107,10 @@ def handed_in(sheet: Sheet, part: str) -> str:
 
 @functools.lru_cache
 def _space(sheet: Sheet, part: str) -> dict[str, Any]:
-    """What the cells before an answer, and the answer itself, have made."""
+    """What the imports, the cells that an answer needs, and the answer itself have made."""
     sources = [cell.source for cell in sheet.cells]
     space: dict[str, Any] = {}
-    for place in needed(sources, {_answer(sheet, part)}):
+    for place in needed(sources, {0, _answer(sheet, part)}):
         if sheet.cells[place].answers or not sheet.cells[place].part:
             exec(compile(sources[place], f"solutions/{sheet.name}.md", "exec"), space)
     return space
