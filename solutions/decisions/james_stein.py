@@ -33,11 +33,13 @@ def bayes_by_quadrature(y, s0):
 
 
 def james_stein(y):
-    return np.array([row - (len(row) - 2) * row / np.linalg.norm(row) ** 2 for row in y])
+    length = np.linalg.norm(y, axis=-1, keepdims=True)
+    return y - (y.shape[-1] - 2) / length * (y / length)
 
 
 def positive_part(y):
-    return np.array([row if np.linalg.norm(data) ** 2 > len(data) - 2 else 0 * row for row, data in zip(james_stein(y), y, strict=True)])
+    beyond = np.linalg.norm(y, axis=-1, keepdims=True) > np.sqrt(y.shape[-1] - 2)
+    return np.where(beyond, james_stein(y), 0.0)
 
 
 def excess_by_quadrature(n, s0):
