@@ -11,7 +11,6 @@ from typing import Any
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict
 from course_pkg.checks._limit import TooLong, limited
-from course_pkg.checks.decisions import TASKS as _DECISIONS
 from course_pkg.checks.is_gradients import TASKS as _IS_GRADIENTS
 from course_pkg.checks.lambertw import TASKS as _LAMBERTW
 from course_pkg.checks.mcmc import TASKS as _MCMC
@@ -20,9 +19,7 @@ from course_pkg.checks.vi import TASKS as _VI
 
 __all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "hint", "judge", "tasks"]
 
-_OLD = {
-    task.name: task for task in (*_DECISIONS, *_MCMC, *_VI, *_IS_GRADIENTS, *_LAMBERTW)
-}  # not yet records beside their sheets
+_OLD = {task.name: task for task in (*_MCMC, *_VI, *_IS_GRADIENTS, *_LAMBERTW)}  # not yet records beside their sheets
 _STAGES = ("the idea", "the equation", "the first line")
 SECONDS = 60.0  # for a verdict; an honest answer takes one or two
 
@@ -42,7 +39,8 @@ def catalogue() -> dict[str, Task]:
         >>> catalogue()["decisions/classification/threshold"].stars
         1
     """
-    return {**_OLD, **{name: task for sheet in sheet_names() for name, task in sheet_tasks(sheet).items()}}
+    records = {name: task for sheet in sheet_names() for name, task in sheet_tasks(sheet).items()}
+    return records | {name: task for name, task in _OLD.items() if name not in records}
 
 
 def _find(name: str) -> Task:

@@ -10,8 +10,7 @@ from sklearn.linear_model import Ridge
 from course_pkg.checks import NotYet, Trouble, catalogue, check, hint, judge, tasks
 from course_pkg.checks._judge import Mistake, bound, key_words, read
 from course_pkg.checks._judge import judge as judge_numbers
-from course_pkg.checks.decisions import conjugacy, james_stein, pooled_testing, stopping
-from solutions.decisions import ridge
+from solutions.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
 from tests.exercises import near_misses
 from tools import exercises
 
@@ -153,7 +152,7 @@ def test_the_urn_s_evidence_sums_to_one_over_all_counts_and_is_the_gamma_formula
     alpha, total = np.array([0.7, 1.9]), 0.0
     for first in range(6):
         counts = np.array([first, 5 - first])
-        evidence = conjugacy._dirichlet_by_urn(counts, alpha)[1]
+        evidence = conjugacy.dirichlet_by_urn(counts, alpha)[1]
         total += np.exp(evidence)
         a = alpha + counts
         ratio = gammaln(a).sum() - gammaln(a.sum()) - gammaln(alpha).sum() + gammaln(alpha.sum())
@@ -163,21 +162,23 @@ def test_the_urn_s_evidence_sums_to_one_over_all_counts_and_is_the_gamma_formula
 
 def test_repeated_looks_raise_false_alarms_as_armitage_mcpherson_and_rowe_tabulate():
     # their 1969 table for a nominal 5%: 1, 2, 5, 10 looks
-    got = [stopping._reject_by_quadrature(looks) for looks in (1, 2, 5, 10)]
+    got = [stopping.reject_by_quadrature(looks) for looks in (1, 2, 5, 10)]
     assert np.allclose(got, [0.05, 0.083, 0.142, 0.193], atol=6e-4)
 
 
 def test_runs_that_begin_at_the_prior_end_when_simulated_ones_do():
-    mean, spread = stopping._end_by_quadrature(10)
+    mean, spread = stopping.end_by_quadrature(10)
     rng, runs = np.random.default_rng(0), 40_000
-    n, _, _ = stopping._walk(rng, rng.normal(size=runs), 10)
+    sums = np.cumsum(rng.normal(size=(runs, 1)) + rng.normal(size=(runs, 10)), axis=1)
+    beyond = np.abs(sums) > 1.96 * np.sqrt(np.arange(1, 11))
+    n = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1, 10)
     assert abs(n.mean() - mean) * np.sqrt(runs) / spread < 3.9  # one false alarm in ten thousand
     assert n.std() == pytest.approx(spread, rel=0.01)
 
 
 def _risk_of_pull(n, noncentrality, pull):
     """Risk of (1 - pull/|y|^2) y, by Stein's identity."""
-    return n - pull * (2 * (n - 2) - pull) * james_stein._mean_inverse(n, noncentrality)
+    return n - pull * (2 * (n - 2) - pull) * james_stein.mean_inverse(n, noncentrality)
 
 
 def _positive_risk(n, squared_length):
@@ -212,8 +213,8 @@ def test_the_rules_that_answers_are_compared_with_have_the_risks_of_james_and_st
     theta = np.full(n, np.sqrt(squared_length / n))
     y = theta + rng.normal(size=(runs, n))
     truths = {
-        james_stein._james_stein: _risk_of_pull(n, squared_length, n - 2.0),
-        james_stein._positive_part: _positive_risk(n, squared_length),
+        james_stein.james_stein: _risk_of_pull(n, squared_length, n - 2.0),
+        james_stein.positive_part: _positive_risk(n, squared_length),
     }
     for rule, truth in truths.items():
         losses = ((rule(y) - theta) ** 2).sum(axis=1)
@@ -225,7 +226,7 @@ def test_the_list_of_towns_agrees_with_simulated_towns(seed):
     rng = np.random.default_rng(seed)
     theta, positive, people, pools, runs = 0.13, 2, 12, 4, 40_000
     ill = (rng.random((runs, pools, people // pools)) < theta).any(axis=2).sum(axis=1)
-    truth = pooled_testing._every_town(np.array([theta]), positive, people, pools)[0]
+    truth = pooled_testing.every_town(np.array([theta]), positive, people, pools)[0]
     error = np.sqrt(truth * (1 - truth) / runs)
     assert abs((ill == positive).mean() - truth) / error < 4.4  # four seeds together: one false alarm in 20,000
 

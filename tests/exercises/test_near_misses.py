@@ -103,6 +103,10 @@ def _risk(key, rule, theta, runs):
     return losses.mean(), losses.std(ddof=1) / np.sqrt(runs)
 
 
+def _points(theta, p):
+    return theta[p.argmax()], theta[np.searchsorted(np.cumsum(p), 0.5)], p @ theta
+
+
 def _interval(n, total):
     return total / (n + 1) - Z / np.sqrt(n + 1), total / (n + 1) + Z / np.sqrt(n + 1)
 
@@ -142,6 +146,7 @@ NEAR_MISSES = [
     *[("james-stein/positive-part", f"N - {less}", lambda y, less=less: _positive(y, y.shape[-1] - less), "") for less in (1, 1.5, 2.5)],
     ("james-stein/positive-part", "eight", lambda y: _positive(y, 8), ""),
     ("james-stein/risk", "key ignored", lambda key, *rest: _risk(jax.random.key(3), *rest), "whatever the key is"),
+    ("model-choice/points", "the last value", lambda theta, p: (theta[-1], *_points(theta, p)[1:]), "zero-one loss is off"),
     (
         "pooled-testing/best-pools",
         "no clause",
@@ -209,6 +214,7 @@ LEGITIMATE = [
     ("james-stein/estimator", "JAX", lambda y: _pulled(jnp.asarray(y), y.shape[-1] - 2)),
     ("stopping/interval", "JAX", lambda n, total: _interval(jnp.asarray(n), jnp.asarray(total))),
     ("stopping/coverage", "the package's own", _coverage),
+    ("james-stein/risk", "divided by the number of runs", lambda *args: (_risk(*args)[0], _risk(*args)[1] * (1 - 1 / args[-1]) ** 0.5)),
 ]
 
 

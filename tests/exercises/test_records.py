@@ -79,6 +79,10 @@ def test_a_slip_is_an_edit_of_every_such_place_another_body_or_a_function():
 def test_what_an_answer_needs_of_its_sheet_is_there_and_its_demonstrations_are_not(capsys):
     x = np.array([[-1.0], [1.0]])
     np.testing.assert_allclose(sheet.solution(RIDGE, "fit")(x, np.array([0.0, 2.0]), 1.0, 1.0), [1, 2 / 3])
+    stein = sheet.read_sheet(record.ROOT / "solutions" / "decisions" / "james-stein.md", "decisions/james-stein")
+    signed = sheet.slipped(stein, "estimator", "return -> return np.sign(1) *")  # NumPy, which these lines do without
+    np.testing.assert_allclose(signed(np.ones((1, 3))), np.full((1, 3), 2 / 3))
+    sheet.solution(stein, "risk")  # its argument theta is no variable of the demonstration
     assert capsys.readouterr().out == ""
 
 

@@ -1,0 +1,54 @@
+"""Random answers of this chapter, judged by their Monte Carlo error."""
+
+from functools import partial
+
+import jax
+import numpy as np
+
+from course_pkg.checks._judge import Trouble, Verdict, bound, call, key_words, read
+from course_pkg.checks.record import Record
+
+RUNS = 20_000
+
+
+def random_record(cases, law, *, right, nudge, parts, **rest):
+    """A task whose answer takes a key first, then a case.
+
+    ``law(*case)`` gives what each of the ``parts`` should be, and with what standard error it comes out.
+    """
+    return Record(right=right, nudge=nudge, parts=parts, by=partial(_judged, cases, law, right, nudge, parts), **rest)
+
+
+def _judged(cases, law, right, nudge, parts, answer, seed, mistakes):
+    limit, laws = bound(len(cases) * len(parts)), [law(*case) for case in cases]
+    got = [_numbers(answer, seed, case, parts) for case in cases]
+
+    def near(one, other, factor=1.0):
+        return np.array([np.abs(a - b) <= factor * limit * np.array(error) for a, b, (_, error) in zip(one, other, laws, strict=True)])
+
+    want = [np.array(truth) for truth, _ in laws]
+    fits = near(got, want).all(axis=0)
+    if fits.all():
+        again, *others = (_numbers(answer, seed + step, cases[-1], parts) for step in (0, 1, 2))
+        # a count can come out the same by chance, hence two other keys
+        words = [key_words(got[-1][k], again[k], [other[k] for other in others]) for k in range(len(parts))]
+        return Verdict(not any(words), next(filter(None, words), right))
+    for words, slips in mistakes.items():
+        # a slip is random, too: hence the root of 2
+        if any(near(got, [_numbers(slip, seed, case, parts) for case in cases], np.sqrt(2)).all() for slip in slips):
+            return Verdict(False, words)
+    if near([one[::-1] for one in got], want).all():
+        return Verdict(False, "These are right, and in the wrong order.")
+    off = f"{parts[int(np.argmax(fits))]} is right, but {parts[int(np.argmin(fits))]} is not. " if fits.any() else ""
+    return Verdict(False, f"{off[:1].upper()}{off[1:]}{nudge}")
+
+
+def _numbers(answer, seed, case, parts):
+    got = read(call(answer, jax.random.key(seed), *case), (np.zeros(()),) * len(parts))
+    if len(got) != len(parts) or any(part.shape for part in got):
+        raise Trouble(
+            f"Expected one number for each of these: {' and '.join(parts)}. Yours have the shapes {[part.shape for part in got]}."
+        )
+    if not np.isfinite(got).all():
+        raise Trouble("Your answer is not a finite number.")
+    return np.array(got)
