@@ -1,6 +1,6 @@
 # Two commands are enough: `make book` and `make test`. Both make the environment first.
 .DEFAULT_GOAL := help
-.PHONY: help env book serve lab generate test test-all reseed lint format clean distclean
+.PHONY: help env book serve lab generate test test-all reseed reproduce lint format clean distclean
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -38,11 +38,14 @@ generate: env  ## write again what is generated from a source: errata page, stud
 test: env  ## everything: lint, book, every cell of every page, every test
 	@tools/test.sh
 
-test-all: env  ## the same, with answers to exercises and pages at other seeds (every week, and before a release)
+test-all: env  ## the same, with answers and pages at other seeds, and everything reproduced (every week, and before a release)
 	@tools/test.sh --thorough
 
 reseed: env  ## the asserts of every page at 5 shifts of its seeds (an hour and a half)
 	@$(PY) tools/reseed.py
+
+reproduce: env  ## every page and solved sheet a second time: the printed numbers must be the same (half an hour)
+	@$(PY) tools/reproduce.py
 
 lint: env  ## ruff and mypy
 	@tools/test.sh lint

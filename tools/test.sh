@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lint, book, tests; the later ones run also when an earlier one failed, so that one run tells everything.
 #     tools/test.sh               the quick tier: each answer to an exercise at one seed
-#     tools/test.sh --thorough    at up to 25 other seeds, pages at 2 others, and with branches counted
+#     tools/test.sh --thorough    at up to 25 other seeds, pages at 2 others, with branches counted, and every notebook reproduced
 #     tools/test.sh lint          ruff and mypy alone
 # Other options go to both calls of pytest; to run one file, call pytest itself.
 set -u
@@ -41,9 +41,10 @@ step book "$python" tools/build_book.py
 # A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
 # The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
 step library "$python" -m pytest -n 2 --dist loadfile --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
-step course "$python" -m pytest -n 2 --dist loadfile tests/[a-z]*/ book solutions "$@"
+step course "$python" -m pytest -n 2 --dist loadfile tests/[a-z]*/ book "$@"
 if [ -n "$branches" ]; then
     step seeds "$python" tools/reseed.py --shifts 2
+    step reproduce "$python" tools/reproduce.py
 fi
 
 if [ ${#failed[@]} -gt 0 ]; then

@@ -37,11 +37,10 @@ def collect(cells: list[Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 
 
 @pytest.fixture(scope="session")
-def solved(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The answers; with the demonstrations, for which the sheets are executed elsewhere, in the thorough tier."""
-    cells = code_cells if request.config.getoption("--thorough") else answer_cells
+def solved() -> dict[str, Any]:
+    """The answers, without the demonstrations."""
     with pytest.MonkeyPatch.context() as patch:
-        return {name: answer for task in exercises.names() for name, answer in collect(cells(exercises.source(task)), patch).items()}
+        return {name: answer for task in exercises.names() for name, answer in collect(answer_cells(exercises.source(task)), patch).items()}
 
 
 @pytest.fixture(scope="session")

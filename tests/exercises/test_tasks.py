@@ -10,6 +10,7 @@ import pytest
 
 from course_pkg.checks import Verdict, catalogue, judge
 from course_pkg.checks._judge import NOT_WRITTEN
+from tests.exercises.conftest import code_cells
 from tools import exercises
 
 NOTEBOOKS = exercises.names()
@@ -127,6 +128,13 @@ def test_the_sheet_stands_alone(notebook):
     page = re.search(r"Back to the page: \[[^\]]+\]\(\.\./\.\./(book/[a-z_]+/[a-z-]+\.md)\)", text)
     assert page
     assert (exercises.ROOT / page[1]).is_file()
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_the_solved_sheet_runs_from_top_to_bottom(notebook):
+    space: dict[str, object] = {}
+    for cell in code_cells(exercises.source(notebook)):
+        exec(compile(cell.source, f"solutions/{notebook}.md, cell {cell['id']}", "exec"), space)
 
 
 def test_every_task_has_its_notebook(solved):
