@@ -30,7 +30,7 @@ serve: book  ## show the book in a browser (PORT=8000)
 	@$(PY) -m http.server --bind 127.0.0.1 --directory book/_build/html $(PORT)
 
 lab: env  ## work on the exercises in JupyterLab
-	@$(VENV)/bin/jupyter lab --notebook-dir=exercises
+	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
 
 generate: env  ## write again what is generated from a source: errata page, student exercises
 	@for tool in tools/errata.py tools/exercises.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done

@@ -54,6 +54,11 @@ say "installing the pinned packages into .venv (about 1.7 GB; one to two minutes
 "$venv/bin/python" -m pip install --quiet --editable '.[dev]' --constraint constraints.txt
 "$venv/bin/python" -m ipykernel install --sys-prefix --name python3 --display-name "Python 3" >/dev/null
 
+# In JupyterLab a click on a page or a solved sheet opens a notebook, not its text.
+lab=$venv/etc/jupyter/labconfig/default_setting_overrides.json
+mkdir -p "${lab%/*}"
+"$venv/bin/jupytext-config" --settings-file "$lab" set-default-viewer markdown >/dev/null
+
 # Kernels announce on stderr that they speak TCP on the loopback; stderr on a page is an error, so they start quietly.
 mkdir -p "$venv/etc/ipython"
 printf 'c = get_config()  # noqa: F821\nc.IPKernelApp.log_level = 40\n' > "$venv/etc/ipython/ipython_kernel_config.py"

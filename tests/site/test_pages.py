@@ -83,6 +83,18 @@ def test_reader_can_switch_the_light_off(browser, home):
     assert seen == {"light", "dark"}
 
 
+def test_paper_shows_the_answers_and_no_bars_to_click_on(browser, home):
+    shown = lambda css: [box.is_displayed() for box in browser.find_elements("css selector", css)]
+    folded, bars = "details.sd-dropdown .sd-card-body", "details.hide"
+    browser.get(f"{home}decisions/risk.html")
+    assert not any(shown(folded))
+    assert all(shown(bars))
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert shown(folded)
+    assert all(shown(folded))
+    assert not any(shown(bars))
+
+
 def test_nothing_in_the_output_is_left_from_thebe_or_a_cdn():
     if not (SITE / "intro.html").is_file():
         pytest.fail(f"the book is not built in {SITE}: run `make book` first")
