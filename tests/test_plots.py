@@ -4,9 +4,11 @@ import importlib
 import inspect
 import pkgutil
 
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -755,6 +757,19 @@ def test_style_is_the_course_s():
     assert plt.rcParams["font.size"] >= SMALLEST
     assert plt.rcParams["figure.constrained_layout.use"]
     assert plt.rcParams["axes.prop_cycle"].by_key()["color"][0] == plots.BLUE
+
+
+def test_a_notebook_shows_numbers_as_people_write_them():
+    shell = InteractiveShell.instance()
+    try:
+        plots.use_style()
+        shown = lambda value: shell.display_formatter.format(value)[0]["text/plain"]
+        assert shown({"risk": np.float64(2 / 3), "order": jnp.float32(3)}) == "{'risk': 0.6667, 'order': 3}"
+        assert shown((np.int64(4), np.bool_(True), -98765.4321, float("nan"))) == "(4, True, -98765, nan)"
+        assert shown(jnp.array([1 / 3, 200.0])) == "array([  0.3333, 200.    ], dtype=float32)"
+    finally:
+        InteractiveShell.clear_instance()
+        np.set_printoptions(precision=8, suppress=False)
 
 
 def test_shade_stands_on_the_ground_and_never_cuts_a_peak():

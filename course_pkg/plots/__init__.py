@@ -3,7 +3,11 @@
 Pages call `use_style()` once. Drawings of one chapter live in a module named after it, and return the figure.
 """
 
+import sys
+
+import jax.numpy as jnp
 import matplotlib.pyplot as plt
+import numpy as np
 from cycler import cycler
 
 # Okabe and Ito's colours: told apart by readers with any colour vision, and in grey
@@ -20,7 +24,7 @@ BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, BLACK = (
 
 
 def use_style():
-    """Set matplotlib's defaults to the course's."""
+    """Set matplotlib's defaults to the course's; in a notebook, numbers show as people write them."""
     plt.rcParams.update(
         {
             "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, SKY]),
@@ -38,6 +42,29 @@ def use_style():
             "savefig.facecolor": "white",
         }
     )
+    _show_plain_numbers()
+
+
+def plain(x: float) -> str:
+    """A number with four digits, and all of those before the point.
+
+    Example:
+        >>> plain(1 / 3), plain(12345.678), plain(2e-7)
+        ('0.3333', '12346', '2e-07')
+    """
+    return f"{x:.0f}" if 1000 <= abs(x) < 1e15 else f"{x:.4g}"
+
+
+def _show_plain_numbers() -> None:
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is None:
+        return
+    text = shell.display_formatter.formatters["text/plain"]
+    text.for_type(float, lambda x, p, _: p.text(plain(x)))
+    for name in ("float32", "float64", "int32", "int64", "bool"):
+        text.for_type(np.dtype(name).type, lambda x, p, _: p.pretty(x.item()))
+    text.for_type(type(jnp.zeros(1)), lambda x, p, _: p.pretty(np.asarray(x)[()]))
+    np.set_printoptions(precision=4, suppress=True)
 
 
 def shade(ax, x, density, *, color=BLUE, label=None):
