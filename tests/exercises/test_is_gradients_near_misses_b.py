@@ -423,7 +423,8 @@ NEAR_MISSES = [
     ("sag/direction", "middle of the draws", _isag(row=lambda w, s: np.median(w * s, axis=1)), ""),
     ("sag/direction", "log weights", _isag(lambda *q: np.log(_w(*q))), ""),
     ("sag/direction", "densities without the old", _isag(lambda t, m, z, mu, sd: norm.pdf(t, mu, sd)), ""),
-    ("sag/direction", "variance for sd", _isag(lambda t, m, z, mu, sd: _w(t, m, z**2, mu, sd**2)), "Not that direction"),
+    ("sag/direction", "variance for sd", _isag(lambda t, m, z, mu, sd: _w(t, m, z**2, mu, sd**2)), "gave it variances"),
+    ("sag/direction", "sd for variance", _isag(lambda t, m, z, mu, sd: _w(t, m, z**0.5, mu, sd**0.5)), "took them for variances"),
     ("sag/direction", "clipped at 1", _isag(lambda *q: np.minimum(_w(*q), 1)), "cut large weights off"),
     ("sag/direction", "clipped at 10", _isag(lambda *q: np.minimum(_w(*q), 10)), "cut large weights off"),
     *[
