@@ -151,6 +151,7 @@ SECONDS = Record(
         "You counted the model gradients only. The rest of every step takes time as well, and reuse takes many steps.": "+ steps[there[0]] * rest -> ",
         "You charged every step for a model gradient. The log says how many there were.": "gradients[there[0]] * model -> steps[there[0]] * model",
         "Every step pays `rest`, those with a fresh model gradient too.": "steps[there[0]] * rest -> (steps - gradients)[there[0]] * rest",
+        "The prices have changed places: a model gradient costs `model`, every step `rest`.": f"{TIME} -> gradients[there[0]] * rest + steps[there[0]] * model",
         "That is the number of steps. What did they cost?": f"{TIME} -> steps[there[0]]",
         "You call a run that was at the target, and rose again later, one that never arrived. It arrived when it was there first.": (
             f"{NONE} -> not gap[-1] <= target",
