@@ -122,8 +122,8 @@ SECONDS = Record(
     reference=seconds_by_walk,
     view=as_numbers,
     right="Right. Counts times prices: no neighbour on the machine can change that.",
-    nudge="Not that time. With steps = [2, 4, 6], gradients = [1, 1, 2], gap = [9, 5, 2], target = 6, model = 10 and rest = 1 it is "
-    "14; with target = 1 it is `np.inf`.",
+    nudge="Not that time. With steps = [2, 4, 6, 8, 10], gradients = [1, 1, 1, 2, 3], gap = [9, 8, 7, 5, 2], target = 6, model = 10 and "
+    "rest = 1 it is 28; with target = 1 it is `np.inf`.",
     hints=(
         "First find the line of the log at which the run is at the target for the first time. There may be none.",
         "cost at a line = gradients model + steps rest, with the counts of that line.",
