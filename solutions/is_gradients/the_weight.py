@@ -103,6 +103,7 @@ NORMAL = Record(
         ),
         "You gave the density a variance. norm.pdf takes a standard deviation, which is what sigma is.": "sigma) -> sigma**2) ;; sigma_new) -> sigma_new**2)",
         CLIPPED: clipped("ratio.prod(axis=1) -> np.minimum(ratio.prod(axis=1), LEVEL)"),
+        FLOOR: clipped("ratio.prod(axis=1) -> np.maximum(ratio.prod(axis=1), LEVEL)", (3e-4, 1e-3)),
     },
     later=(
         Later(CLIPPED, lambda rng: far(rng, 2.5), clipped("ratio.prod(axis=1) -> np.minimum(ratio.prod(axis=1), LEVEL)", (5, 100, 1000))),
