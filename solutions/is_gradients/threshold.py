@@ -124,6 +124,7 @@ AGREEMENT = Record(
         "You averaged products of gradients. Only their signs count.": "np.sign(gradients) -> gradients",
         "You compare every gradient with the first one. Compare it with the one before it.": "signs[:-1] -> signs[:1]",
         "You look at one pair of gradients. Take the mean over all T - 1 pairs.": (".mean() -> [0].mean()", ".mean() -> [-1].mean()"),
+        "You took the median over the pairs. Take their mean.": f"{AGREE} -> np.median((signs[1:] * signs[:-1]).mean(axis=1))",
         "You compare every gradient with every other. Compare it with the one before it only.": (
             f"{AGREE} -> np.mean([signs[i] * signs[j] for i in range(len(signs)) for j in range(i)])"
         ),

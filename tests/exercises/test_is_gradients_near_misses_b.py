@@ -459,7 +459,7 @@ NEAR_MISSES = [
     ("threshold/agreement", "each parameter", lambda g: _products(g).mean(axis=0), "shape"),
     ("threshold/agreement", "share that differs", lambda g: (_products(g) < 0).mean(), "Not that agreement"),
     ("threshold/agreement", "majority", lambda g: np.sign(_products(g).sum(axis=1)).mean(), "Not that agreement"),
-    ("threshold/agreement", "middle", lambda g: np.median(_products(g).mean(axis=1)), "Not that agreement"),
+    ("threshold/agreement", "middle", lambda g: np.median(_products(g).mean(axis=1)), "median over the pairs"),
     ("threshold/agreement", "every other", lambda g: (np.sign(g[2:]) * np.sign(g[:-2])).mean(), "Not that agreement"),
     ("threshold/agreement", "halved", lambda g: (_products(g).mean() + 1) / 2, "Not that agreement"),
     ("threshold/agreement", "of the moves", lambda g: _products(np.diff(g, axis=0)).mean(), "Not that agreement"),
