@@ -59,4 +59,4 @@ def _changed(answer: Any, case: tuple[Any, ...], names: list[str]) -> list[str]:
 def _same(now: Any, before: Any) -> bool:
     if isinstance(before, list):
         return len(now) == len(before) and all(_same(a, b) for a, b in zip(now, before, strict=True))
-    return not isinstance(before, np.ndarray) or np.array_equal(now, before)
+    return not isinstance(before, np.ndarray) or np.array_equal(now, before, equal_nan=before.dtype.kind == "f")

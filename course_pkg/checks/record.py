@@ -4,6 +4,7 @@ The records lie beside the sheets, in ``solutions/<chapter>/<sheet>.py``: a tabl
 `Record`. What an answer must be called, its arguments, its title and its stars are read from the sheet itself.
 """
 
+import copy
 import functools
 import importlib
 import inspect
@@ -97,12 +98,12 @@ def _cases(record: Record, sheet: sheets.Sheet, part: str, seed: int) -> Cases:
     return telling(lambda: [tuple(case) for case in record.cases(rng)], record.reference, wrong)
 
 
-def judge_record(record: Record, sheet: sheets.Sheet, part: str, answer: Any, seed: int) -> Verdict:
-    """The verdict on an answer."""
+def judge_record(record: Record, sheet: sheets.Sheet, part: str, draw: Callable[[int], Cases], answer: Any, seed: int) -> Verdict:
+    """The verdict on an answer to the cases that ``draw`` gives for a seed."""
     with np.errstate(all="ignore"):
         if record.by:
             return record.by(answer, seed, _mistakes(record, sheet, part))
-        cases, own = _cases(record, sheet, part, seed), sheets.solution(sheet, part)
+        cases, own = copy.deepcopy(draw(seed)), sheets.solution(sheet, part)
         verdict = settled(_judged(record, sheet, part, answer, cases), answer, cases, own, record.nudge)
         for k, late in enumerate(record.later):
             if verdict.passed and not _right(record, answer, _drawn(late.cases, seed, zlib.crc32(part.encode()), k)):
@@ -183,7 +184,8 @@ def _task(record: Record, sheet: sheets.Sheet, part: str) -> Task:
     mistakes = {
         f"{words} {k}": Mistake(one, words) for words, slips in _mistakes(record, sheet, part).items() for k, one in enumerate(slips)
     }
-    verdict = partial(judge_record, record, sheet, part)
+    draw = functools.lru_cache(maxsize=8)(partial(_cases, record, sheet, part))  # cases that are drawn until slips part take time
+    verdict = partial(judge_record, record, sheet, part, draw)
     below = f" {heading}" if sheet.title.endswith("?") else f": {heading[:1].lower()}{heading[1:]}"
     title = sheet.title + (below if heading else "")
     return Task(sheets.full_name(sheet, part), title, sheet.stars, record.minutes, _stub(own), record.hints, mistakes, verdict)

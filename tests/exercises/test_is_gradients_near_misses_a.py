@@ -429,7 +429,7 @@ NEAR_MISSES = [
         "cached-step/pathwise",
         "a sum with the entropy in it",
         lambda t, g, m, s, n, z: ((_ratio(t, m, s, n, z) * g).sum(), (_ratio(t, m, s, n, z) * g * (t - n) / z + 1 / z).sum()),
-        "the entropy's slope with each",
+        "how many there are",
     ),
     (
         "cached-step/pathwise",
@@ -549,7 +549,7 @@ NEAR_MISSES = [
     ),
     ("cached-step/stale", "mu alone", lambda m, s, n, z: ((n - m) / s**2, 0.0), "part by sigma is off"),
     ("cached-step/stale", "halved", lambda m, s, n, z: ((n - m) / (2 * s**2), z / (2 * s**2) - 1 / (2 * z)), "Not that bias"),
-    ("cached-step/stale", "swapped", lambda m, s, n, z: (z / s**2 - 1 / z, (n - m) / s**2), "changed places"),
+    ("cached-step/stale", "swapped", lambda m, s, n, z: (z / s**2 - 1 / z, (n - m) / s**2), "wrong order"),
     ("cached-step/stale", "KL", lambda m, s, n, z: np.log(s / z) + (z**2 + (n - m) ** 2) / (2 * s**2) - 0.5, "tuple of 2"),
 ]
 

@@ -1,0 +1,214 @@
+"""A step from a cache. Roads: finite differences of reweighted averages; quadrature of the bias."""
+
+import numpy as np
+from scipy.stats import norm
+
+from course_pkg.checks.record import Later, Record
+from solutions.gradients._tools import normal_mean, slope
+from solutions.is_gradients._tools import CLIPPED, clipped, log_ratio
+
+PARTS = ("the part by mu", "the part by sigma")
+W = "norm.pdf(theta, mu_new, sigma_new) / norm.pdf(theta, mu, sigma)"
+EPS = "eps = (theta - mu_new) / sigma_new"
+LOG_Q = "norm.logpdf(theta, mu_new, sigma_new)"
+BY_SIGMA = "(weighed * (eps**2 - 1) / sigma_new).mean()"
+NO_WEIGHTS = f"{W} -> np.ones_like(theta)"
+OLD_NOISE = f"{EPS} -> eps = (theta - mu) / sigma"
+NO_JACOBIAN = f"{W} -> {W} * sigma_new / sigma"
+OLD_SCORE = f"{OLD_NOISE} ;; / sigma_new).mean() -> / sigma).mean()"
+OLD_G = f"{LOG_Q} -> norm.logpdf(theta, mu, sigma)"
+UNWEIGHED = "Your draws all count the same. They come from the old q; under the new one some are more likely than others."
+NOISE_S = "Your weights are a ratio of the noise's densities. The density of theta is the noise's divided by sigma."
+UPSIDE_DOWN = "Your weights are upside down: the new density belongs above the old one."
+NORMALISED = "You divided by the sum of the weights. The plain mean over the draws was asked for, which has no bias."
+BY_LOG = "Your second part is the derivative by log sigma. The parameter here is sigma."
+BY_VARIANCE = "Your second part is the derivative by sigma squared. The parameter here is sigma."
+MEANS_APART = "(w * slopes).mean() -> w.mean() * slopes.mean() ;; (w * slopes * eps).mean() -> w.mean() * (slopes * eps).mean()"
+
+
+def along_the_new_map(theta, slopes, mu, sigma, mu_new, sigma_new):
+    """What the draws would gain if the new map were moved a little, the noise behind them held, plus the new entropy."""
+    w, eps = np.exp(log_ratio(theta, mu, sigma, mu_new, sigma_new)), (theta - mu_new) / sigma_new
+
+    def gain(m, s):
+        return np.mean(w * slopes * (m + s * eps)) + norm.entropy(m, s)
+
+    return slope(lambda m: gain(m, sigma_new), mu_new), slope(lambda s: gain(mu_new, s), sigma_new)
+
+
+def along_the_new_density(theta, log_joint, mu, sigma, mu_new, sigma_new):
+    """The draws stay and the new q moves a little; g is held as it is at the new q."""
+    g = log_joint - norm.logpdf(theta, mu_new, sigma_new)
+
+    def average(m, s):
+        return np.mean(np.exp(log_ratio(theta, mu, sigma, m, s)) * g)
+
+    return slope(lambda m: average(m, sigma_new), mu_new), slope(lambda s: average(mu_new, s), sigma_new)
+
+
+def stale_by_quadrature(mu, sigma, mu_new, sigma_new):
+    """The mean under the new q of what an old g has too much, times the score, the score by finite differences."""
+
+    def mean(score):
+        return normal_mean(lambda x: log_ratio(x, mu, sigma, mu_new, sigma_new) * score(x), mu_new, sigma_new)
+
+    by_mu = mean(lambda x: slope(lambda m: norm.logpdf(x, m, sigma_new), mu_new))
+    return by_mu, mean(lambda x: slope(lambda s: norm.logpdf(x, mu_new, s), sigma_new))
+
+
+def moved(rng, way):
+    """An old q, and a new one: wider or narrower by a fifth or more, and a third of a width or more away."""
+    mu, sigma = float(rng.normal()), float(rng.uniform(0.6, 1.4))
+    mu_new = mu + way * sigma * float(rng.uniform(0.35, 0.7))
+    return mu, sigma, mu_new, sigma * float(np.exp(-way * rng.uniform(0.2, 0.4)))
+
+
+def caches(rng, kept):
+    """Draws of the old q, with what ``kept`` makes of their number."""
+    for draws, way in [(6, 1), (9, -1)]:
+        mu, sigma, *new = moved(rng, way)
+        yield mu + sigma * rng.normal(size=draws), kept(draws), mu, sigma, *new
+
+
+def large(rng, kept):
+    """Draws where the new q is and the old one hardly: weights above 40, one of them above 200."""
+    mu, sigma, *_ = moved(rng, 1)
+    mu_new, sigma_new = mu + 3.2 * sigma * float(rng.choice([-1, 1])), 0.75 * sigma
+    yield mu_new + sigma_new * np.linspace(-0.6, 0.6, 7), kept, mu, sigma, mu_new, sigma_new
+
+
+PATHWISE = Record(
+    minutes=12,
+    cases=lambda rng: caches(rng, lambda draws: rng.normal(1.0, 2.0, draws)),
+    reference=along_the_new_map,
+    parts=PARTS,
+    right="Right. The model was not asked again: of the old step only theta and the model's slopes were needed.",
+    nudge="Not that gradient. With theta = [2, 4], slopes = [3, 0], mu = 0, sigma = 2, mu_new = 5/2 and sigma_new = 1/2 the first "
+    "weight is 4 and the gradient (6, -4).",
+    hints=(
+        "Three things depend on q: how much a draw counts, the noise that would have made it, and the entropy. Is any the old q's?",
+        "With fresh draws: the mean of s d theta / d mu', and the mean of s d theta / d sigma' plus the slope of log sigma'. What are "
+        "these slopes of theta = mu' + sigma' eps', and what does each old draw need besides?",
+        f"Begin with `w = {W}`",
+    ),
+    mistakes={
+        "That is the old gradient once more. It knows nothing of the new q.": f"{NO_WEIGHTS} ;; {OLD_NOISE} ;; 1 / sigma_new -> 1 / sigma",
+        "That is the old gradient, but for the entropy. What changes for a draw when q has moved on?": f"{NO_WEIGHTS} ;; {OLD_NOISE}",
+        UNWEIGHED: NO_WEIGHTS,
+        "The part by mu is right. In the part by sigma your draws all count the same, and they come from the old q there, too.": (
+            "w * slopes * eps -> slopes * eps"
+        ),
+        "The part by sigma is right. In the part by mu your draws all count the same, and they come from the old q there, too.": (
+            "(w * slopes).mean() -> slopes.mean()"
+        ),
+        "Your part by sigma uses the noise that the draws were made from. Another eps leads to the same theta under the new q: "
+        "standardise theta anew.": OLD_NOISE,
+        "Your noise in the part by sigma has the new mean and the old width. Which eps leads to theta under the new q?": (
+            f"{EPS} -> eps = (theta - mu_new) / sigma"
+        ),
+        "Your noise in the part by sigma has the new width and the old mean. Which eps leads to theta under the new q?": (
+            f"{EPS} -> eps = (theta - mu) / sigma_new"
+        ),
+        "In the part by sigma you have theta - mu' where the noise belongs. theta = mu' + sigma' eps: what is its slope in sigma'?": (
+            f"{EPS} -> eps = theta - mu_new"
+        ),
+        "In the part by sigma you have theta where the noise belongs. theta = mu' + sigma' eps: what is its slope in sigma'?": f"{EPS} -> eps = theta",
+        NOISE_S: NO_JACOBIAN,
+        "Two things: the density of theta is the noise's divided by sigma, and eps is to be found anew under the new q.": f"{NO_JACOBIAN} ;; {OLD_NOISE}",
+        UPSIDE_DOWN: f"{W} -> 1 / ({W})",
+        "Your weights are upside down, and they are the noise's: the density of theta is the noise's divided by sigma.": (
+            f"{W} -> sigma / ({W} * sigma_new)"
+        ),
+        "Your entropy is the old q's. It costs nothing to have the new one's.": "1 / sigma_new -> 1 / sigma",
+        "Where is the entropy's slope? Without it q collapses.": "+ 1 / sigma_new -> ",
+        "Your entropy has the wrong sign: a wider q has more of it.": "+ 1 / sigma_new -> - 1 / sigma_new",
+        "You weighted the entropy's slope, too. It is known exactly at the new q; a mean of weights only adds noise.": "+ 1 / sigma_new -> + w.mean() / sigma_new",
+        "You took the entropy's slope at the draws. On average that is right, too; here it was asked for in closed form.": (
+            f"+ 1 / sigma_new -> ;; {EPS} -> {EPS}\nslopes = slopes + eps / sigma_new"
+        ),
+        BY_LOG: "eps).mean() + 1 / sigma_new -> eps).mean() * sigma_new + 1",
+        "You added the draws up. An expectation is estimated by their mean.": "mean() -> sum()",
+        NORMALISED: f"{EPS} -> {EPS}\nw = w / w.mean()",
+        "You averaged the weights on their own. Each belongs to its draw: multiply first, then average.": MEANS_APART,
+        CLIPPED: clipped(f"{W} -> np.minimum({W}, LEVEL)"),
+    },
+    later=(Later(CLIPPED, lambda rng: large(rng, rng.uniform(0.5, 2.0, 7)), clipped(f"{W} -> np.minimum({W}, LEVEL)", (5, 20, 100))),),
+)
+SCORE = Record(
+    minutes=10,
+    cases=lambda rng: caches(rng, lambda draws: rng.normal(-4.0, 2.0, draws)),
+    reference=along_the_new_density,
+    parts=PARTS,
+    right="Right. Of the old step only theta and the log joint were needed; all that holds q was made anew.",
+    nudge="Not that gradient. With theta = [2, 4], log_joint = [0, -1], mu = 0, sigma = 2, mu_new = 3 and sigma_new = 1/2 the first "
+    "weight is 0.893, the first g 2.226, and the gradient (5.833, 20.669).",
+    hints=(
+        "Write down the plain estimate with fresh draws from the new q. Which of its terms are known from the old draws?",
+        "The mean of w g times the score. log q' = -log sigma' - (theta - mu')^2 / (2 sigma'^2) and a constant: what are its slopes by "
+        "mu' and by sigma', while theta stays?",
+        f"Begin with `{EPS}`",
+    ),
+    mistakes={
+        "Your g is the old one: it holds the log of the old q. Of g only the log joint may be kept; log q is the new one's, and cheap.": OLD_G,
+        "Your score is the old q's. The gradient at the new parameters has the new one's.": OLD_SCORE,
+        "All but your weights is the old q's. Only theta and the log joint need be kept; what holds q is made anew.": f"{OLD_G} ;; {OLD_SCORE}",
+        UNWEIGHED: NO_WEIGHTS,
+        "That is the old gradient once more. It knows nothing of the new q.": f"{NO_WEIGHTS} ;; {OLD_G} ;; {OLD_SCORE}",
+        "Two things: the draws come from the old q and want weights, and your g holds the log of the old q.": f"{NO_WEIGHTS} ;; {OLD_G}",
+        NOISE_S: NO_JACOBIAN,
+        UPSIDE_DOWN: f"{W} -> 1 / ({W})",
+        "You added the entropy's slope. Here log q stands in g, so that the entropy is counted already.": f"{BY_SIGMA} -> {BY_SIGMA} + 1 / sigma_new",
+        "The log q in your g lacks its width: it is the log density of the noise. That of theta has - log sigma' as well.": f"{LOG_Q} -> norm.logpdf(eps)",
+        "The log q in your g is not normalised: it has the exponent alone. In a finite sample a constant in g changes the estimate.": (
+            f"- {LOG_Q} -> + eps**2 / 2"
+        ),
+        "The log q in your g lacks its log root 2 pi. In a finite sample a constant in g changes the estimate.": (
+            f"- {LOG_Q} -> + eps**2 / 2 + np.log(sigma_new)"
+        ),
+        "Your g is the log joint alone: where is log q?": f"- {LOG_Q} -> ",
+        "log q has the wrong sign in your g: a place where q has much already is worth less.": f"- {LOG_Q} -> + {LOG_Q}",
+        "You also differentiated g. Its only derivative is minus the score, whose mean is zero: it adds noise and nothing else.": f"{LOG_Q} -> {LOG_Q} - 1",
+        "You took the mean of g off, a baseline. The plain estimate was asked for.": f"- {LOG_Q} -> - {LOG_Q} - (log_joint - {LOG_Q}).mean()",
+        NORMALISED: "weighed = -> w = w / w.mean()\nweighed =",
+        BY_LOG: f"{BY_SIGMA} -> (weighed * (eps**2 - 1)).mean()",
+        BY_VARIANCE: f"{BY_SIGMA} -> (weighed * (eps**2 - 1) / sigma_new**2).mean() / 2",
+        CLIPPED: clipped(f"{W} -> np.minimum({W}, LEVEL)"),
+    },
+    later=(Later(CLIPPED, lambda rng: large(rng, rng.uniform(-6.0, -3.0, 7)), clipped(f"{W} -> np.minimum({W}, LEVEL)", (5, 20, 100))),),
+)
+STALE = Record(
+    minutes=8,
+    cases=lambda rng: (moved(rng, way) for way in (1, -1)),
+    reference=stale_by_quadrature,
+    parts=PARTS,
+    right="Right. It is the slope of KL(new || old): an old g drives q away from where it was, the more the farther it has gone.",
+    nudge="Not that bias. With mu = 1, sigma = 2, mu_new = 3 and sigma_new = 5 it is (1/2, 21/20).",
+    hints=(
+        "By how much is the old g too large at a given theta? That excess, times the score, is averaged over the new q.",
+        "E'[(log q' - log q) times the gradient of log q'] is the gradient of E'[log q' - log q], since E'[grad log q'] = 0.",
+        "Begin with `precision = 1 / sigma**2`",
+    ),
+    mistakes={
+        "An old g costs something: it rewards the new q for leaving the places where the old one was dense. Has that mean zero?": (
+            "return -> return 0.0, 0.0  #"
+        ),
+        "The right size and the wrong sign: it is the mean of the gradient from the old g, less the right one.": (
+            "precision = 1 -> precision = -1 ;; - 1 / sigma_new -> + 1 / sigma_new"
+        ),
+        "That is the slope of KL(old || new). The weights make the draws stand for the new q: the average is over it.": """
+            return (mu_new - mu) / sigma_new**2, 1 / sigma_new - (sigma**2 + (mu_new - mu) ** 2) / sigma_new**3
+            """,
+        "You differentiated by the old parameters. The gradient is taken at the new ones, and by them.": """
+            return (mu - mu_new) / sigma**2, 1 / sigma - (sigma_new**2 + (mu_new - mu) ** 2) / sigma**3
+            """,
+        BY_LOG: "sigma_new * precision - 1 / sigma_new -> sigma_new**2 * precision - 1",
+        BY_VARIANCE: "sigma_new * precision - 1 / sigma_new -> precision / 2 - 1 / (2 * sigma_new**2)",
+        "Your second part has the old log q alone. An old g also lacks the new one.": "- 1 / sigma_new -> ",
+        "Yours is the mean of the new log q times the score. An old g also holds the old one.": "precision = 1 / sigma**2 -> precision = 0.0",
+        "A square is missing: log q has the distance over sigma, squared.": "sigma**2 -> sigma",
+        "Your second part is right. In the first it is the old log q whose slope counts, and that has the old width.": (
+            "(mu_new - mu) * precision -> (mu_new - mu) / sigma_new**2"
+        ),
+    },
+)
+TASKS = {"pathwise": PATHWISE, "score": SCORE, "stale": STALE}

@@ -1,0 +1,283 @@
+"""Is nine real? Roads: a log walked through line by line; tables sorted by hand."""
+
+from statistics import median
+
+import numpy as np
+
+from course_pkg.checks._judge import numbers
+from course_pkg.checks.record import Record
+
+NEVER = -1e6  # what stands for an infinite time where answers are compared: no run has cost so little
+THERE = "there = np.flatnonzero(gap <= target)"
+TIME = "gradients[there[0]] * model + steps[there[0]] * rest"
+NONE = "len(there) == 0"
+GAIN_OF = "took.min() / np.median(isgd, axis=1).min()"
+PUBLISHED = "You leave the first row out. The published rate is a rate like any other, and may be the best."
+EVEN = "An even number of seeds has two in the middle, and the median is the mean of those two. You took one of them."
+FAILED = "You left out runs that never arrived. They are runs, too: the slowest, and the median can bear them."
+BY_MEANS = "You chose the rates by the mean. Choose by the median, as it also judges."
+ONE_SIDE = "You tuned one side only: ISGD has its best rate, SGD the published one. Let SGD have its best rate, too."
+TURNED = "Yours is turned round. A gain above 1 is to say that ISGD is faster."
+
+
+def seconds_by_walk(steps, gradients, gap, target, model, rest):
+    before, fresh, spent = 0, 0, 0.0
+    for s, g, far in zip(steps, gradients, gap, strict=True):
+        spent += (s - before) * rest + (g - fresh) * model
+        before, fresh = s, g
+        if far <= target:
+            return spent
+    return NEVER
+
+
+def as_numbers(answer, *case):
+    """The time as a number even where it is infinite, which is an answer here, or none."""
+    return tuple(np.nan_to_num(part, posinf=NEVER, nan=2 * NEVER) for part in numbers(answer(*case)))
+
+
+def fresh_by_hand(sgd, isgd, tuning=None):
+    """Without ``tuning`` all seeds choose and all judge."""
+    one, other = (median(min(table.tolist(), key=lambda row: median(row[:tuning]))[tuning:]) for table in (sgd, isgd))
+    return one / other
+
+
+def by(choose, judge):
+    """A gain for which one function of a rate's times chooses, and another judges."""
+
+    def answer(sgd, isgd, tuning=None):
+        one, other = (judge(table[np.argmin([choose(row[:tuning]) for row in table])][tuning:]) for table in (sgd, isgd))
+        return one / other
+
+    return answer
+
+
+def arrived(row):
+    return np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else np.inf
+
+
+def upper(row):
+    return np.sort(row)[len(row) // 2]
+
+
+def lower(row):
+    return np.sort(row)[(len(row) - 1) // 2]
+
+
+def cut_off(row):
+    return np.minimum(row, 1e6).mean()
+
+
+def halves(steps, gradients, gap, target, model, rest):
+    low, high = 0, len(gap)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if gap[middle] > target else (low, middle)
+    return gradients[low] * model + steps[low] * rest if low < len(gap) else np.inf
+
+
+def logs(rng):
+    for shape in (
+        [9, 6, 4, 1, 3, 0.5, 1.5, 2, 0.8, 0.9],
+        [5, 3, 2, 1.5, 2.5, 4],
+        [8, 4, 3, 1.2, 0.7, 0.6, 0.9, 1.3],
+        [0.8, 1.7, 0.6, 1.2, 0.9, 0.7],  # there from the first line on
+        [7, 4, 3, 2, 0.8],  # there on the last line only
+        [8, 0.9, 3, 4, 5, 0.8, 2, 0.7],  # a search by halves goes by the first
+        [6, np.nan, 3, 0.8, 0.9, np.nan, 0.7],
+        [6, 3, 0.9, np.nan, np.nan],
+        [5, 3, np.nan, np.nan],
+    ):
+        steps = np.cumsum(rng.integers(3, 9, len(shape)))
+        gradients = np.ceil(steps * rng.uniform(0.2, 0.5)).astype(int)
+        yield steps, gradients, 100.0 * np.array(shape), 100.0, float(rng.uniform(2, 4)), float(rng.uniform(0.3, 0.6))
+
+
+def table(rng, seeds, published):
+    """Times of five rates, the published one first: it is "slow" for SGD, or best for "SGD" or for "ISGD"."""
+    centre_sgd, centre_isgd = np.array([240, 500, 90, 62, 75]), np.array([55, 120, 27, 22, 33])
+    sgd, isgd = (np.round(c[:, None] * rng.lognormal(0, 0.45, (5, seeds)), 1) for c in (centre_sgd, centre_isgd))
+    isgd[4][rng.random(seeds) < 0.5] = np.inf
+    isgd[3][rng.random(seeds) < 0.2] = np.inf
+    orders = [
+        np.append(3, rng.permutation([0, 1, 2, 4])) if published == name else np.append(0, 1 + rng.permutation(4))
+        for name in ("SGD", "ISGD")
+    ]
+    return sgd[orders[0]], isgd[orders[1]]
+
+
+def clear(rng, *rows):
+    """Tables in which no rate is nearly as good as the best, and the answer is a number."""
+    for seeds, published, *tuning in rows:
+        while True:
+            case = (*table(rng, seeds, published), *tuning)
+            low = [np.sort(np.median(times[:, : tuning[0] if tuning else None], axis=1))[:2] for times in case[:2]]
+            if all(one < np.inf and other > 1.03 * one for one, other in low) and 0 < fresh_by_hand(*case) < np.inf:
+                break
+        yield case
+
+
+SECONDS = Record(
+    minutes=9,
+    cases=logs,
+    reference=seconds_by_walk,
+    view=as_numbers,
+    right="Right. Counts times prices: no neighbour on the machine can change that.",
+    nudge="Not that time. With steps = [2, 4, 6, 8, 10], gradients = [1, 1, 1, 2, 3], gap = [9, 8, 7, 5, 2], target = 6, model = 10 and "
+    "rest = 1 it is 28; with target = 1 it is `np.inf`.",
+    hints=(
+        "First find the line of the log at which the run is at the target for the first time. There may be none.",
+        "cost at a line = gradients model + steps rest, with the counts of that line.",
+        f"Begin with `{THERE}`",
+    ),
+    mistakes={
+        "Your function says that a run which never arrives arrived with its first line: argmax of nothing but False is 0. "
+        "Its time is infinite.": f"{THERE} -> there = [np.argmax(gap <= target)]",
+        "You gave a run that never arrives the time that it was given. It has not arrived by then: its time is infinite.": (
+            "return np.inf -> there = [-1]"
+        ),
+        "Right but where the gap equals the target: then it has been reached.": "gap <= target -> gap < target",
+        "You waited until the run stays at the target. The first time that it is there was asked for.": (
+            f"{THERE} -> there = np.arange(np.append(-1, np.flatnonzero(~(gap <= target)))[-1] + 1, len(gap))",
+            f"{THERE} -> there = np.arange(np.append(-1, np.flatnonzero(gap > target))[-1] + 1, len(gap))",
+        ),
+        "You took the last line at the target. The first was asked for.": "there[0] -> there[-1]",
+        "You took the line at which the run is nearest to the optimum. The first at the target was asked for.": (
+            "there[0] -> gap.argmin()",
+            "there[0] -> np.nanargmin(gap)",
+            f"{THERE} -> there = [gap.argmin()] ;; {NONE} -> gap[there[0]] > target",
+        ),
+        "You took the time of the whole run. It may have arrived much earlier.": "there[0] -> -1",
+        "You forgot what the model gradients cost.": "gradients[there[0]] * model + -> ",
+        "You counted the model gradients only. The rest of every step takes time as well, and reuse takes many steps.": "+ steps[there[0]] * rest -> ",
+        "You charged every step for a model gradient. The log says how many there were.": "gradients[there[0]] * model -> steps[there[0]] * model",
+        "Every step pays `rest`, those with a fresh model gradient too.": "steps[there[0]] * rest -> (steps - gradients)[there[0]] * rest",
+        "The prices have changed places: a model gradient costs `model`, every step `rest`.": f"{TIME} -> gradients[there[0]] * rest + steps[there[0]] * model",
+        "That is the number of steps. What did they cost?": f"{TIME} -> steps[there[0]]",
+        "You call a run that was at the target, and rose again later, one that never arrived. It arrived when it was there first.": (
+            f"{NONE} -> not gap[-1] <= target",
+            f"{NONE} -> gap[-1] > target or {NONE}",
+        ),
+        "A run may be at the target on the very first line of its log, number 0. Yours does not see that.": (
+            f"{THERE} -> there = 1 + np.flatnonzero(gap[1:] <= target)",
+            f"{NONE} -> not np.argmax(gap <= target)",
+        ),
+        "A run may be at the target on the very last line of its log only. Yours does not see that.": "(gap <= -> (gap[:-1] <=",
+        "A search by halves wants numbers in order. A gap may rise in between: look at every line.": (
+            f"{THERE} -> there = np.arange(np.searchsorted(-gap, -target), len(gap))",
+            halves,
+        ),
+        "A gap that is not a number is not at the target: that run has gone astray. `not gap > target` is true of it; ask `gap <= target`.": (
+            "gap <= target -> ~(gap > target)"
+        ),
+        "A single gap that is not a number makes the minimum of all no number, and yours then says never. Look at the lines one by one.": (
+            f"{NONE} -> not gap.min() <= target",
+            "gap <= target -> np.minimum.accumulate(gap) <= target",
+        ),
+        "You count the lines above the target and go to the line of that number. A gap may rise again, or be no number.": (
+            f"{THERE} -> there = np.arange((gap > target).sum(), len(gap))"
+        ),
+        "That is a line of the log. What had the run cost by then?": f"{TIME} -> there[0]",
+        "You added the lines up. Each says already how many steps and gradients there were so far.": (
+            f"{TIME} -> (gradients * model + steps * rest)[: there[0] + 1].sum()"
+        ),
+    },
+)
+GAIN = Record(
+    minutes=8,
+    cases=lambda rng: clear(rng, (5, "slow"), (7, "slow"), (6, "slow"), (6, "SGD"), (8, "ISGD")),
+    apart=True,
+    reference=fresh_by_hand,
+    right="Right. Both sides have been given the same care.",
+    nudge="Not that gain. With sgd = [[90, 80, 70], [30, 36, 60], [50, 40, 45]] and isgd = [[21, 12, 18], [5, np.inf, np.inf], "
+    "[9, 10, np.inf]] the medians are [80, 36, 45] and [18, inf, 10], and the gain is 3.6.",
+    hints=(
+        "Each method has its own best rate. How long does each take at its own?",
+        "time of a method = min over its rates of (median over the seeds at that rate).",
+        "Begin with `took = np.median(sgd, axis=1)`, one median for each rate",
+    ),
+    mistakes={
+        ONE_SIDE: "took.min() -> took[0]",
+        "That is the gain at the published rate. Let each method have its own best rate.": f"{GAIN_OF} -> took[0] / np.median(isgd, axis=1)[0]",
+        "You gave SGD the rate that is best for ISGD. The best rate of SGD is another one.": "took.min() -> took[np.median(isgd, axis=1).argmin()]",
+        "You gave ISGD the rate that is best for SGD. It may have its own.": "np.median(isgd, axis=1).min() -> np.median(isgd, axis=1)[took.argmin()]",
+        "That is the largest gain at any one rate. Nobody has to use the rate at which SGD looks worst.": f"{GAIN_OF} -> (took / np.median(isgd, axis=1)).max()",
+        "That is the middle one of the gains at one rate for both. Each method has a best rate of its own.": f"{GAIN_OF} -> np.median(took / np.median(isgd, axis=1))",
+        TURNED: f"{GAIN_OF} -> np.median(isgd, axis=1).min() / took.min()",
+        "That is the share of the time that is saved. The gain is a ratio of times.": f"{GAIN_OF} -> 1 - np.median(isgd, axis=1).min() / took.min()",
+        "That is a difference of times. The gain is their ratio.": "took.min() / -> took.min() -",
+        "You took means over the seeds. One run that never arrives makes a mean infinite; the median was asked for.": "np.median -> np.mean",
+        "You compared the two fastest runs of all. Take the median over the seeds.": f"{GAIN_OF} -> sgd.min() / isgd.min()",
+        "You let every seed have its own best rate. Nobody knows that rate beforehand: one rate for all seeds of a method.": (
+            f"{GAIN_OF} -> np.median(sgd.min(axis=0)) / np.median(isgd.min(axis=0))"
+        ),
+        "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": (
+            f"{GAIN_OF} -> np.median(sgd[took.argmin()] / isgd[np.median(isgd, axis=1).argmin()])"
+        ),
+        PUBLISHED: ("(sgd, -> (sgd[1:],", "(isgd, -> (isgd[1:],", "(sgd, -> (sgd[1:], ;; (isgd, -> (isgd[1:],"),
+        EVEN: (by(upper, upper), by(lower, lower)),
+        FAILED: by(arrived, arrived),
+        BY_MEANS: by(np.mean, np.median),
+    },
+)
+FRESH = Record(
+    minutes=9,
+    cases=lambda rng: clear(
+        rng, *[(seeds, name, tuning) for seeds, tuning in [(8, 3), (9, 5), (10, 4), (9, 3), (11, 5)] for name in ("slow", "SGD", "ISGD")]
+    ),
+    apart=True,
+    reference=fresh_by_hand,
+    right="Right. Those who judge had no say in the choice.",
+    nudge="Not that gain. With sgd = [[10, 60, 41, 42, 43], [30, 32, 50, 58, 90]], isgd = [[9, 11, 8, 4, 5], [2, 20, 7, 7, 6]] and "
+    "tuning = 2 SGD gets its second rate and ISGD its first, and the gain is 58/5.",
+    hints=(
+        "Two steps for each method: choose a rate with some of the seeds; look at the others at that rate.",
+        "time of a method = median over the others of row i, where i = argmin over the rates of a median over those that choose.",
+        "Begin with `i = np.argmin(np.median(sgd[:, :tuning], axis=1))`",
+    ),
+    mistakes={
+        "That is Part 2: all seeds choose and all judge. Who chose a rate for its luck is flattered by that luck.": "[:, :tuning] -> ;; , tuning:] -> ]",
+        "You judged on the seeds that chose the rates. Judge on the others.": ", tuning:] -> , :tuning]",
+        "You chose the rates on the seeds that are to judge. Choose on the first `tuning` columns.": "[:, :tuning] -> [:, tuning:]",
+        "The rates are right, and all seeds judge. Those that chose must not.": ", tuning:] -> ]",
+        "The right seeds judge, but they had a say in the choice as well. Choose on the first `tuning` columns only.": (
+            "[:, :tuning] -> ",
+            "(sgd[:, :tuning] -> (sgd",
+            "(isgd[:, :tuning] -> (isgd",
+        ),
+        "The two groups of seeds have changed places: the first `tuning` columns choose, the others judge.": (
+            ", tuning:] -> , :tuning] ;; [:, :tuning] -> [:, tuning:]"
+        ),
+        "You chose on one column. The first `tuning` of them choose, `[:, :tuning]`.": (
+            "[:, :tuning] -> [:, [tuning]]",
+            "[:, :tuning] -> [:, [0]]",
+        ),
+        "One column too many chooses, or one too few: the first `tuning` of them do, `[:, :tuning]`.": (
+            "[:, :tuning] -> [:, : tuning + 1]",
+            "[:, :tuning] -> [:, : tuning - 1]",
+        ),
+        "You gave both the rate that is best for SGD.": "[j, -> [i,",
+        ONE_SIDE: "(sgd[i, -> (sgd[0,",
+        TURNED: "return -> return 1 / np.median(sgd[i, tuning:]) * np.median(isgd[j, tuning:])  #",
+        "You took means over the seeds. Take medians, as in Part 2.": "np.median -> np.mean",
+        "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": (
+            "return -> return np.median(sgd[i, tuning:] / isgd[j, tuning:])  #"
+        ),
+        PUBLISHED: (
+            "i = -> i = 1 + ;; (sgd[:, -> (sgd[1:,",
+            "j = -> j = 1 + ;; (isgd[:, -> (isgd[1:,",
+            "i = -> i = 1 + ;; (sgd[:, -> (sgd[1:, ;; j = -> j = 1 + ;; (isgd[:, -> (isgd[1:,",
+        ),
+        EVEN: tuple(
+            by(*pair)
+            for pair in [(np.median, upper), (np.median, lower), (upper, upper), (lower, lower), (upper, np.median), (lower, np.median)]
+        ),
+        FAILED: (by(np.median, arrived), by(arrived, np.median), by(arrived, arrived)),
+        BY_MEANS: (by(np.mean, np.median), by(cut_off, np.median)),
+        "The rates are right, and you judge by the mean. One run that never arrives makes a mean infinite; judge by the median.": by(
+            np.median, np.mean
+        ),
+        "You chose the rates by the slowest run. Choose by the median, as it also judges.": by(np.max, np.median),
+        "You let three columns choose, always. `tuning` says how many they are.": ("tuning -> 3", "[:, :tuning] -> [:, :3]"),
+    },
+)
+TASKS = {"seconds": SECONDS, "gain": GAIN, "fresh": FRESH}
