@@ -33,7 +33,7 @@ def value_and_slope(answer, u, gamma, how="double"):
 
         if how == "compiled":
             try:
-                return jax.jit(of_skew)(skew), jax.jit(jax.jacrev(of_skew))(skew)
+                jax.eval_shape(of_skew, skew)
             except Exception as error:  # whatever a student's function does with a tracer
                 raise Trouble(AN_IF) from error
         value = np.asarray(numbers(of_skew(skew))[0])
