@@ -1,6 +1,8 @@
 """What a solved sheet holds: its cells, its answers, and what these become when a slip is written into them."""
 
+import contextlib
 import functools
+import io
 import json
 import re
 import symtable
@@ -107,14 +109,16 @@ def handed_in(sheet: Sheet, part: str) -> str:
 def _space(sheet: Sheet, part: str) -> dict[str, Any]:
     """What the cells before an answer, and the answer itself, have made."""
     answer = _answer(sheet, part)
-    sources = [cell.source for cell in sheet.cells[: answer + 1]]  # a demonstration after it may give the same names to other things
+    # a demonstration after it may give the same names to other things; only a rule is handed over there
+    sources = [cell.source if place <= answer or ".defjvp(" in cell.source else "" for place, cell in enumerate(sheet.cells)]
     space: dict[str, Any] = {}
     imports = {
         place for place, source in enumerate(sources) if source.startswith(("import ", "from "))
     }  # a slip may need what the answer does not
-    for place in needed(sources, {answer, *imports}):
-        if sheet.cells[place].answers or not sheet.cells[place].part:
-            exec(compile(sources[place], f"solutions/{sheet.name}.md", "exec"), space)
+    with contextlib.redirect_stdout(io.StringIO()):
+        for place in needed(sources, {answer, *imports}):
+            if sheet.cells[place].answers or not sheet.cells[place].part:
+                exec(compile(sources[place], f"solutions/{sheet.name}.md", "exec"), space)
     return space
 
 

@@ -10,7 +10,7 @@ from scipy.stats import norm, skew
 
 from course_pkg import decisions
 from course_pkg import lambertw as lw
-from course_pkg.checks.lambertw import _tools
+from solutions.lambertw import _tools
 from tests.exercises import near_misses
 
 CHAPTER = "lambertw/"
@@ -150,7 +150,7 @@ NEAR_MISSES = [
     ("newton-and-halley/newton", "exponential lost", lambda w, x: w - _f(w, x) / (1 + w), "Not that step"),
     ("newton-and-halley/newton", "secant", lambda w, x: w - 0.01 * _f(w, x) / (_f(w + 0.01, x) - _f(w, x)), "Not that step"),
     ("newton-and-halley/newton", "half a step", lambda w, x: w - 0.5 * _f(w, x) / (np.exp(w) * (1 + w)), "Not that step"),
-    ("newton-and-halley/newton", "brackets", lambda w, x: w - _f(w, x) / np.exp(w) * (1 + w), "Not that step"),
+    ("newton-and-halley/newton", "brackets", lambda w, x: w - _f(w, x) / np.exp(w) * (1 + w), "Brackets"),
     ("newton-and-halley/newton", "exp of a product", lambda w, x: w - (np.exp(w * w) - x) / (np.exp(w) * (1 + w)), "Not that step"),
     ("newton-and-halley/newton", "w + 1 in the power", lambda w, x: w - _f(w, x) / np.exp(w + 1), "Not that step"),
     ("newton-and-halley/newton", "all the way", lambda w, x: W(x), "Not that step"),
@@ -197,7 +197,7 @@ NEAR_MISSES = [
     ("derivative/slope", "plus and minus", lambda x, w: np.exp(-w) / (1 - w), "Not that slope"),
     ("derivative/slope", "squared", lambda x, w: np.exp(-w) / (1 + w) ** 2, "Not that slope"),
     ("derivative/slope", "both exponents", lambda x, w: np.exp(-x) / (1 + w), "Not that slope"),
-    ("derivative/slope", "at zero 2", lambda x, w: np.where(x == 0, 2, np.exp(-w) / (1 + w)), "Not that slope"),
+    ("derivative/slope", "at zero 2", lambda x, w: np.where(x == 0, 2, np.exp(-w) / (1 + w)), "Right elsewhere"),
     ("derivative/slope", "nothing at zero", lambda x, w: np.where(x == 0, np.nan, np.exp(-w) / (1 + w)), "0/0"),
     ("derivative/slope", "one of them", lambda x, w: (np.exp(-w) / (1 + w))[0], "shape"),
     ("derivative/slope", "coarse differences", lambda x, w: (W(x + 0.01) - W(x)) / 0.01, "Not that slope"),

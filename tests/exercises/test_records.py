@@ -84,6 +84,8 @@ def test_what_an_answer_needs_of_its_sheet_is_there_and_its_demonstrations_are_n
     signed = sheet.slipped(stein, "estimator", "return -> return np.sign(1) *")  # NumPy, which these lines do without
     np.testing.assert_allclose(signed(np.ones((1, 3))), np.full((1, 3), 2 / 3))
     sheet.solution(stein, "risk")  # its argument theta is no variable of the demonstration
+    derivative = sheet.read_sheet(record.ROOT / "solutions" / "lambertw" / "derivative.md", "lambertw/derivative")
+    assert sheet.solution(derivative, "rule")((0.0,), (2.0,)) == (0, 2)  # it calls what its sheet hands it over to, in a cell below
     assert capsys.readouterr().out == ""
 
 
