@@ -102,7 +102,8 @@ def _factor(got: Sequence[Parts], want: Sequence[Parts], cases: Sequence[tuple[A
     if not all(np.isfinite(g).all() and np.isfinite(w).all() and w.any() for g, w in pairs):
         return ""
     factors = np.array([g @ w / (w @ w) for g, w in pairs])
-    if factors.all() and all(_near(g, f * w) for f, (g, w) in zip(factors, pairs, strict=True)):
+    apart = np.abs(factors - 1).max() > 5 * EXACT  # an answer nearer than that is close, and lacks no factor
+    if apart and factors.all() and all(_near(g, f * w) for f, (g, w) in zip(factors, pairs, strict=True)):
         if np.ptp(factors) < EXACT * abs(factors[0]):
             return f"Off by a factor of {factors[0]:.3g}. "
         if any(_near(factors, n) or _near(1 / factors, n) for n in _lengths(cases)):
