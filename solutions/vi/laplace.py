@@ -23,7 +23,7 @@ def kernel(H):
     """Places of a grid, the kernel exp(x' H x / 2) there, and the volume of a cell."""
     d = len(H)
     reach = 7 * np.sqrt(np.diag(np.linalg.inv(-H)))  # seven standard deviations
-    side = {1: 201, 2: 121, 3: 49, 4: 25}[d]
+    side = {1: 201, 2: 61, 3: 25, 4: 17}[d]
     x = np.stack(np.meshgrid(*[np.linspace(-one, one, side) for one in reach], indexing="ij"), axis=-1).reshape(-1, d)
     return x, np.exp(0.5 * ((x @ H) * x).sum(axis=1)), np.prod(2 * reach / (side - 1))
 

@@ -246,7 +246,10 @@ CLOSEST = Record(
     ),
     mistakes={
         DIP: "[-3, 0.1], [0.1, 1], [3, 0.1] -> [3, 0.1],",
-        "Those are the moments of p, whatever a is. They belong to a = 1 only.": "\nreturn forward(theta, log_p)",
+        "Those are the moments of p, whatever a is. They belong to a = 1 only.": """
+            p = np.exp(log_p) / np.exp(log_p).sum()
+            return p @ theta, np.sqrt(p @ (theta - p @ theta) ** 2)
+            """,
         "The mean is right. The second number is a logarithm of the standard deviation.": "mu, np.exp(log_sigma) -> mu, log_sigma",
         "The mean is right. The second number is a variance, and a standard deviation was asked for.": "mu, np.exp(log_sigma) -> mu, np.exp(2 * log_sigma)",
     },
