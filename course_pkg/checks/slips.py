@@ -53,6 +53,8 @@ def shared_slip(
     off = _off(got, want)
     if not _tellable(want):
         return _which(off, parts)
+    if _alike(got, want):
+        return f"{CLOSE} "
     if 0 < len(off) < len(want[0]):
         some = [tuple(part[k] for k in off) for part in want]
         words = _shape([tuple(part[k] for k in off) for part in got], some, cases)
