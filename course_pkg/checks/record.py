@@ -106,8 +106,10 @@ def judge_record(record: Record, sheet: sheets.Sheet, part: str, draw: Callable[
         cases, own = copy.deepcopy(draw(seed)), sheets.solution(sheet, part)
         verdict = settled(_judged(record, sheet, part, answer, cases), answer, cases, own, record.nudge)
         for k, late in enumerate(record.later):
-            if verdict.passed and not _right(record, answer, _drawn(late.cases, seed, zlib.crc32(part.encode()), k)):
-                return Verdict(False, late.words)
+            if verdict.passed:
+                cases = _drawn(late.cases, seed, zlib.crc32(part.encode()), k)
+                right = _right(record, answer, cases)
+                verdict = settled(verdict, answer, cases, own, record.nudge) if right else Verdict(False, late.words)
         return verdict
 
 

@@ -54,7 +54,7 @@ def shared_slip(
     if not _tellable(want):
         return _which(off, parts)
     if _alike(got, want):
-        return f"{CLOSE} "
+        return CLOSE  # and no small case by hand: the answer would meet it
     if 0 < len(off) < len(want[0]):
         some = [tuple(part[k] for k in off) for part in want]
         words = _shape([tuple(part[k] for k in off) for part in got], some, cases)
@@ -104,7 +104,8 @@ def _factor(got: Sequence[Parts], want: Sequence[Parts], cases: Sequence[tuple[A
     if not all(np.isfinite(g).all() and np.isfinite(w).all() and w.any() for g, w in pairs):
         return ""
     factors = np.array([g @ w / (w @ w) for g, w in pairs])
-    if factors.all() and all(_near(g, f * w) for f, (g, w) in zip(factors, pairs, strict=True)):
+    apart = np.abs(factors - 1).max() > 5 * EXACT  # an answer nearer than that is close, and lacks no factor
+    if apart and factors.all() and all(_near(g, f * w) for f, (g, w) in zip(factors, pairs, strict=True)):
         if np.ptp(factors) < EXACT * abs(factors[0]):
             return f"Off by a factor of {factors[0]:.3g}. "
         if any(_near(factors, n) or _near(1 / factors, n) for n in _lengths(cases)):

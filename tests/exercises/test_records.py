@@ -39,7 +39,8 @@ ROWS = [(np.array([0.3, 2.1, 1.2]),), (np.array([4.2, 0.7, 1.9, 2.2]),)]
         (area, PAIRS, lambda length, width: area(np.sqrt(length), width), "as if `length` were replaced by its root"),
         (area, PAIRS, lambda length, width: area(width, length), "as if `length` and `width` had changed places"),
         (area, PAIRS, lambda length, width: 1.01 * area(length, width) + 0.01, "Close, but not exact."),
-        (area, PAIRS, lambda length, width: 1.0004 * area(length, width), "Close, but not exact."),
+        (area, PAIRS, lambda length, width: 1.002 * area(length, width), "Close, but not exact."),
+        (area, PAIRS, lambda length, width: 1.0004 * area(length, width), "Close, but not exact."),  # the sign of `length` is of no account
         (
             spread,
             ROWS,

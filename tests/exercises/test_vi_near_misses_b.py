@@ -249,7 +249,7 @@ NEAR_MISSES = [
     ("lda-updates/words", "means for the note", _words(_soft, of_note=lambda p: np.log(_rows(p))), "You put means"),
     ("lda-updates/words", "sum over the topics", _words(_soft, of_word=lambda b: digamma(b) - digamma(b.sum(0))), "sum over the topics"),
     ("lda-updates/words", "product of scores", lambda pi, B, d, w: _rows(_psi(pi)[d] * _psi(B).T[w]), "Not those"),
-    ("lda-updates/words", "topics first", lambda *c: _words(_soft)(*c).T, "shape"),
+    ("lda-updates/words", "topics first", lambda *c: _words(_soft)(*c).T, "transposed"),
     ("lda-updates/words", "rounded", lambda *c: _words(_soft)(*c).round(2), "Not those"),
     (
         "lda-updates/notes",
@@ -262,7 +262,7 @@ NEAR_MISSES = [
     ("lda-updates/notes", "N09", lambda z, d, a, N: a + _table(z, d, N).sum(1, keepdims=True) * np.ones(z.shape[1]), "index k"),
     ("lda-updates/notes", "one for alpha", lambda z, d, a, N: 1 + _table(z, d, N), "Not those"),
     ("lda-updates/notes", "prior for empty notes only", lambda z, d, a, N: np.where((t := _table(z, d, N)) > 0, t, a), "Not those"),
-    ("lda-updates/notes", "topics first", lambda z, d, a, N: (a + _table(z, d, N)).T, "shape"),
+    ("lda-updates/notes", "topics first", lambda z, d, a, N: (a + _table(z, d, N)).T, "transposed"),
     ("lda-updates/notes", "prior for every word", lambda z, d, a, N: _table(z + a, d, N), "Not those"),
     (
         "lda-updates/topics",
@@ -275,7 +275,7 @@ NEAR_MISSES = [
     ("lda-updates/topics", "in place, right", lambda z, w, c, V: _votes_in_place(z, w, c, V).T, CHANGED),
     ("lda-updates/topics", "one for gamma", lambda z, w, c, V: (1 + _table(z, w, V)).T, "Not those"),
     ("lda-updates/topics", "prior for every word", lambda z, w, c, V: _table(z + c, w, V).T, "Not those"),
-    ("lda-updates/topics", "entries first", lambda z, w, c, V: c + _table(z, w, V), "shape"),
+    ("lda-updates/topics", "entries first", lambda z, w, c, V: c + _table(z, w, V), "transposed"),
     ("count-lda/shares", "0 / 0", lambda pi, B: _rows(np.exp(_psi(pi)[:, None] + _psi(B).T)), "softmax"),
     (
         "count-lda/shares",
@@ -308,7 +308,7 @@ NEAR_MISSES = [
     ("count-lda/round", "rounded counts", lambda *c: _repeated(*c, whole=np.round), "whole"),
     ("count-lda/round", "rounded up", lambda *c: _repeated(*c, whole=np.ceil), "Not those"),
     ("count-lda/round", "two rounds", lambda n, pi, B, *p: _round(n, *_round(n, pi, B, *p), *p), "Not those"),
-    ("count-lda/round", "exchanged", lambda *c: _round(*c)[::-1], "shape"),
+    ("count-lda/round", "exchanged", lambda *c: _round(*c)[::-1], "wrong order"),
     ("count-lda/round", "gamma for both", lambda n, pi, B, a, c: _round(n, pi, B, c, c), "The notes' table is off; the rest is right."),
     ("count-lda/round", "alpha for both", lambda n, pi, B, a, c: _round(n, pi, B, a, a), "The topics' table is off; the rest is right."),
     (

@@ -277,8 +277,7 @@ def _avg(x, c):
 WRONG = [
     ("em-as-vi/responsibilities", "plain densities", _plain, "rounded to 0"),
     ("em-as-vi/responsibilities", "tempered", lambda *c: _r(*c, temper=0.5), "Not those shares"),
-    ("em-as-vi/responsibilities", "transposed", lambda *c: _r(*c).T, "shape"),
-    ("em-as-vi/responsibilities", "odds", lambda *c: _r(*c) / (1 - _r(*c)), "Not those shares"),
+    ("em-as-vi/responsibilities", "transposed", lambda *c: _r(*c).T, "transposed"),
     ("em-as-vi/responsibilities", "guarded", lambda *c: np.nan_to_num(_plain(*c)), "rounded to 0"),
     ("em-as-vi/responsibilities", "weights squared", lambda x, w, m, v: _r(x, w**2, m, v), "Not those shares"),
     ("em-as-vi/m-step", "in place", _in_place, "`r` is not what it was"),

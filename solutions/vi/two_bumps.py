@@ -1,0 +1,285 @@
+"""One bump for two. Roads: densities on a finer grid through a spline; a search over a grid of normals; decisions one by one."""
+
+import numpy as np
+from scipy.integrate import simpson
+from scipy.interpolate import CubicSpline
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from course_pkg.checks._judge import Verdict, agree, call, numbers, read, shape_words
+from course_pkg.checks._settle import settled
+from course_pkg.checks.record import Later, Record
+
+# Steps that are powers of two, so that they are exact in single precision, too.
+GRID, FINE, WIDE = np.linspace(-16, 16, 257), np.linspace(-16, 17, 529), np.linspace(-60, 60, 961)
+
+
+def finer(theta, log_p):
+    fine = np.linspace(theta[0], theta[-1], 8 * (len(theta) - 1) + 1)
+    return fine, CubicSpline(theta, log_p)(fine)
+
+
+def moments(theta, log_p):
+    """A cumulant function, and its first two derivatives at 0 by finite differences."""
+    fine, log_fine = finer(theta, log_p)
+    low, middle, high = (np.log(simpson(np.exp(log_fine + s * fine), x=fine)) for s in (-1e-3, 0, 1e-3))
+    return (high - low) / 2e-3, np.sqrt((high - 2 * middle + low) / 1e-6)
+
+
+def averaged(theta, log_p, mu, sigma, a):
+    """The average under q of f(p / q), with a tangent so that f is never below zero."""
+    fine, log_fine = finer(theta, log_p)
+    log_q = norm.logpdf(fine, mu, sigma)
+    seen = log_q > -650  # elsewhere nothing is added, and doubles end
+    log_t = np.where(seen, log_fine - log_q, 0.0)
+    t = np.exp(log_t)
+    f = t - 1 - log_t if a == 0 else t * log_t - t + 1 if a == 1 else (t**a - 1 - a * (t - 1)) / (a * (a - 1))
+    return simpson(np.where(seen, np.exp(log_q) * f, 0.0), x=fine)
+
+
+def of_many(theta, log_p, mu, sigma, a):
+    """The divergence of many normals at once, along the last axis."""
+    log_q, step = norm.logpdf(theta, np.asarray(mu)[..., None], np.asarray(sigma)[..., None]), theta[1] - theta[0]
+    if a in (0, 1):
+        return step * (np.exp(log_p if a == 1 else log_q) * (2 * a - 1) * (log_p - log_q)).sum(-1)
+    return (step * np.exp(a * log_p + (1 - a) * log_q).sum(-1) - 1) / (a * (a - 1))
+
+
+def searched(theta, log_p, a):
+    """The lowest of a grid of normals, and then of finer ones around it."""
+    mu, log_sigma, reach = 0.0, np.log(2.0), np.array([6.0, 1.5])
+    for side in (49, *[9] * 8):
+        m, s = np.meshgrid(mu + reach[0] * np.linspace(-1, 1, side), log_sigma + reach[1] * np.linspace(-1, 1, side), indexing="ij")
+        best = np.unravel_index(np.nanargmin(of_many(theta, log_p, m, np.exp(s), a)), m.shape)
+        mu, log_sigma, reach = m[best], s[best], reach * (0.1 if side == 49 else 0.4)
+    return mu, np.exp(log_sigma)
+
+
+def sent(theta, log_p, fits, loss):
+    """One belief after the other: what it decides, and what that costs."""
+    out = []
+    for fit in fits:
+        expected = [simpson(norm.pdf(theta, *fit) * row, x=theta) for row in loss]
+        out.append(simpson(np.exp(log_p) * loss[np.argmin(expected)], x=theta))
+    return np.array(out)
+
+
+def bumps(rng, grid=GRID, apart=(2.2, 2.8), heavy=(0.6, 0.68), sds=((0.85, 1.1), (0.85, 1.1)), side=None):
+    """The log density of two bumps, the heavy one on either side; the first of ``sds`` is for that one."""
+    drawn, share = rng.choice([-1, 1]), rng.uniform(*heavy)
+    places = (side or drawn) * np.array([1.0, -1.0]) * rng.uniform(*apart) + rng.uniform(0.2, 0.5)
+    log_p = logsumexp(norm.logpdf(grid[:, None], places, [rng.uniform(*ends) for ends in sds]), axis=1, b=[share, 1 - share])
+    return log_p - np.log((grid[1] - grid[0]) * np.exp(log_p).sum())
+
+
+def dials(rng):
+    for a, grid in ((0.5, GRID), (0.0, FINE), (1.0, GRID), (2.0, FINE), (0.3, GRID)):
+        yield grid, bumps(rng, grid), rng.uniform(-1, 1), rng.uniform(2.2, 3.0), a
+
+
+def far_out(rng):
+    for a, sigma in ((2.0, 2.4), (0.0, 2.4), (1.0, 2.4), (0.5, 2.4), (0.0, 0.9), (1.0, 0.9), (0.0, 15.0)):
+        yield WIDE, bumps(rng, WIDE), 0.3, sigma, a
+
+
+def dips(rng):
+    apart, slim, side = (2.6, 3.0), ((0.85, 0.92), (0.85, 0.92)), rng.choice([-1, 1])
+    yield (
+        GRID,
+        bumps(rng, apart=apart, heavy=(0.56, 0.58), sds=((1.08, 1.15), (0.72, 0.78)), side=side),
+        0.0,
+    )  # the light bump is the higher one
+    for a in (1.0, 2.0):
+        yield GRID, bumps(rng, apart=apart), a
+    # with three dips: for a = 1/2 the wide one is the lowest, for a = 0.2 that on the heavy bump
+    for heavy, one, a in (((0.58, 0.62), None, 0.5), ((0.62, 0.68), -side, 0.2), ((0.62, 0.68), side, 0.2)):
+        yield GRID, bumps(rng, apart=(2.8, 3.0), heavy=heavy, sds=slim, side=one), a
+
+
+def choices(rng):
+    """A distance that is dearer on one side, and a place to be near, by a bell without a corner: sums then agree on any grid."""
+    for grid in (GRID, np.linspace(-15, 16, 621)):
+        h, steep = np.linspace(-6, 6, 25)[:, None] + rng.uniform(-0.1, 0.1), rng.uniform(2, 4)
+        dear = np.where(grid > h, steep * (grid - h), h - grid) + 0.5
+        for loss in (dear, 3 - 3 * np.exp(-0.5 * (grid - h) ** 2) + 0.02 * abs(h - 1)):
+            log_p = bumps(rng, grid)
+            centre, wide = moments(grid, log_p)
+            yield grid, log_p, np.array([[centre, wide], [grid[log_p.argmax()], 0.9], [centre + rng.uniform(0.8, 1.2), 1.4]]), loss
+
+
+PARTS = ("the mean", "the standard deviation")
+FORWARD = Record(
+    minutes=6,
+    cases=lambda rng: [(grid, bumps(rng, grid)) for grid in (GRID, np.linspace(-14, 12, 131), np.linspace(-10, 15, 501))],
+    reference=moments,
+    right="Right. The mean of two bumps may lie where there is nearly nothing, and the forward divergence does not mind.",
+    nudge="Not that normal. A p with half of its mass at -3 and half at 5, each in a narrow bump, has 1 and, nearly, 4.",
+    hints=(
+        "Write KL(p || q) with q's log density. It has mu and sigma in it only through averages of theta and of its square under p.",
+        "mu = E_p theta and sigma^2 = E_p (theta - mu)^2, with E_p f = step * sum of p(theta_g) f(theta_g).",
+        "Begin with `weight = np.exp(log_p) * (theta[1] - theta[0])`",
+    ),
+    mistakes={
+        "The mean is right, and the second number is a variance. The standard deviation was asked for.": "np.sqrt -> ",
+        "That is Laplace's approximation: the peak and the bend there. The forward divergence looks at all of p, not at its peak.": """
+            top = np.argmax(log_p)
+            return theta[top], (theta[1] - theta[0]) / np.sqrt(-np.diff(log_p[top - 1 : top + 2], 2)[0])
+            """,
+        "Those are mean and spread of the grid's places. Each place counts with the probability that p gives it.": "\nreturn theta.mean(), theta.std()",
+        "The mean is right. The squares are to be taken around it, not around zero.": "theta - mu -> theta",
+        "That is the normal with the smallest KL(q || p). In KL(p || q) the average is under p, so q must be where p is, everywhere.": (
+            lambda theta, log_p: searched(theta, log_p, 0)
+        ),
+    },
+    parts=PARTS,
+)
+DIVERGENCE = Record(
+    minutes=14,
+    cases=dials,
+    reference=averaged,
+    right="Right: one dial from KL(q || p) at 0 to KL(p || q) at 1 and beyond.",
+    nudge="Not that divergence. If p is N(0, 1), mu = 1 and sigma = 1, it is 0.5 for a = 0 and for a = 1, 0.4700 for a = 1/2 and 0.8591 for a = 2.",
+    hints=(
+        "All three forms are sums over the grid, times its step. Two of them are averages of a log ratio, under q or under p.",
+        "Step times sum of q (log q - log p) for 0, p (log p - log q) for 1, else of p^a q^(1 - a), less 1, over a (a - 1).",
+        "Begin with `log_q, step = norm.logpdf(theta, mu, sigma), theta[1] - theta[0]`",
+    ),
+    mistakes={
+        "The sign is turned: yours is never above 0, and lowest where q is worst. That is what a concave f does.": "return step -> return -step ;; integral - 1 -> 1 - integral",
+        "For a other than 0 and 1 that is Renyi's divergence, a function of the same integral. Here no logarithm is taken of it.": (
+            "(integral - 1) / (a * (a - 1)) -> np.log(integral) / (a - 1)"
+        ),
+        "You have p and q exchanged: a is the exponent of p, and 1 - a that of q.": (
+            "log_q, step = -> a = 1 - a\nlog_q, step =",
+            "integral = -> a = 1 - a\nintegral =",
+        ),
+        "Right but for a = 0 and a = 1, which you have exchanged. As a goes to 0, the average is under q alone.": "a == 0 -> a == 1.0 ;; a == 1: -> a == 0:",
+        "For a other than 0 and 1 the factor 1 / (a (a - 1)) is missing.": "/ (a * (a - 1)) -> ",
+        "For a other than 0 and 1 the sign is turned. The factor is 1 / (a (a - 1)), and between 0 and 1 it is negative.": "(a * (a - 1)) -> (a * (1 - a))",
+        "For a other than 0 and 1 you did not take 1 off the integral. With q = p a divergence is 0.": "integral - 1 -> integral",
+        "You summed over the grid without its step. A density needs the width of a cell to be a probability.": "step * -> ",
+        "Your q has another spread. sigma is its standard deviation, as SciPy's normal wants it: no root, no square.": (
+            "mu, sigma) -> mu, np.sqrt(sigma))",
+            "mu, sigma) -> mu, sigma**2)",
+        ),
+    },
+    later=(
+        Later(
+            "Right on a short grid. Far out p or q is rounded to 0, and then a ratio or a logarithm of it is lost; a floor does not bring it back. "
+            "Stay with logarithms: `log_p` as it is, that of q from `norm.logpdf`, and `np.exp(a * log_p + (1 - a) * log_q)` last.",
+            far_out,
+            "(log_q - log_p) -> np.log(np.exp(log_q) / np.exp(log_p)) ;; (log_p - log_q) -> np.log(np.exp(log_p) / np.exp(log_q))",
+        ),
+    ),
+)
+CLOSEST_RIGHT = "Right, from the heavier bump alone to a wide normal over both. None of them has two bumps."
+CLOSEST_NUDGE = (
+    "Not that normal. With p = 0.65 N(3, 0.9^2) + 0.35 N(-2.8, 0.8^2) it is (2.9975, 0.9045) for a = 0, (1.0454, 2.7783) for a = 1/2 and "
+    "(0.97, 2.8989) for a = 1."
+)
+DIP = (
+    "You are at the bottom of a dip each time, but not always of the lowest one. For some a there are three, one on each bump and a wide "
+    "one: start in all of them, and keep the lowest end."
+)
+ROUGH = (
+    "In the right dip each time, but not within 0.01 of its bottom. Let the search go on, or make its grid finer at the end. Nelder-Mead's "
+    "first steps are a twentieth of each number of the start, and tiny where that is 0."
+)
+OFF = (
+    "For some p your normal lies off the grid, or slips between its places. There the sum misses a part of q, so it can be lower than any "
+    "divergence. Keep the search on the grid, and sigma above its step."
+)
+
+
+def descent(theta, log_p, a, mu, sigma):
+    """Where a descent in small steps ends that starts from this normal."""
+    if sigma <= 0:
+        return np.nan, np.nan
+    corners = np.array([mu, np.log(sigma)]) + 0.01 * np.array([[0, 0], [1, 0], [0, 1]])
+    aim = lambda z: of_many(theta, log_p, z[0], np.exp(z[1]), a)
+    end = minimize(aim, corners[0], method="Nelder-Mead", options={"initial_simplex": corners}).x
+    return end[0], np.exp(end[1])
+
+
+def judge_closest(answer, seed, mistakes):
+    """Whether a search stops too early, off the grid, or at the bottom of a dip that is not the lowest."""
+    cases = list(dips(np.random.default_rng([seed, 382])))
+    want = [numbers(searched(*case)) for case in cases]
+    got = [read(call(answer, *case), end) for case, end in zip(cases, want, strict=True)]
+    stub = lambda theta, log_p, a: None
+
+    def same(ends, others):
+        return all(agree(end, other, 5e-3) for end, other in zip(ends, others, strict=True))
+
+    if same(got, want):
+        return settled(Verdict(True, CLOSEST_RIGHT), answer, cases, stub, CLOSEST_NUDGE)
+    for words, slips in mistakes.items():
+        if any(same(got, [numbers(slip(*case)) for case in cases]) for slip in slips):
+            return Verdict(False, words)
+    if words := next(filter(None, map(shape_words, got, want)), ""):
+        return Verdict(False, words)
+    return settled(Verdict(False, dip_words(cases, np.array(got), np.array(want))), answer, cases, stub, CLOSEST_NUDGE)
+
+
+def dip_words(cases, got, want):
+    if any(abs((theta[1] - theta[0]) * norm.pdf(theta, *end).sum() - 1) > 0.01 for (theta, *_), end in zip(cases, got, strict=True)):
+        return OFF
+    down = np.array([descent(*case, *end) for case, end in zip(cases, got, strict=True)])
+    right = [agree((g,), (w,), 5e-3) for g, w in zip(got.T, want.T, strict=True)]
+    if abs(down - want).max() < 0.02 and (not any(right) or abs(got - want).max() < 0.1):
+        return ROUGH
+    if abs(down - got).max() < 0.02:
+        return DIP
+    return (f"T{PARTS[right.index(False)][1:]} is off; the rest is right. " if any(right) else "") + CLOSEST_NUDGE
+
+
+CLOSEST = Record(
+    minutes=15,
+    by=judge_closest,
+    right=CLOSEST_RIGHT,
+    nudge=CLOSEST_NUDGE,
+    hints=(
+        "Let `scipy.optimize.minimize` go downhill in mu and log sigma. It stops in the first dip, so send it off more than once.",
+        "From each start (mu, log sigma), minimise D_a(mu, exp(log sigma)); of the ends keep the one with the smallest D_a.",
+        "Begin with `aim = lambda z: divergence(theta, log_p, z[0], np.exp(z[1]), a)`",
+    ),
+    mistakes={
+        DIP: "[-3, 0.1], [0.1, 1], [3, 0.1] -> [3, 0.1],",
+        "Those are the moments of p, whatever a is. They belong to a = 1 only.": """
+            p = np.exp(log_p) / np.exp(log_p).sum()
+            return p @ theta, np.sqrt(p @ (theta - p @ theta) ** 2)
+            """,
+        "The mean is right. The second number is a logarithm of the standard deviation.": "mu, np.exp(log_sigma) -> mu, log_sigma",
+        "The mean is right. The second number is a variance, and a standard deviation was asked for.": "mu, np.exp(log_sigma) -> mu, np.exp(2 * log_sigma)",
+    },
+)
+RISKS = Record(
+    minutes=10,
+    cases=choices,
+    reference=sent,
+    right="Right. A belief is paid for by what it makes you do, and that depends on the loss.",
+    nudge="Not those risks. With p = N(0, 1) and two decisions, one that loses 1 where theta < 1 and one that loses 0.1 everywhere, the normals "
+    "(1.5, 0.5) and (3, 1) have the risks 0.1 and 0.8413.",
+    hints=(
+        "Two averages for each normal: one under the normal, to see what it decides, and one under p, to see what that costs.",
+        "h = argmin over h of sum of q(theta_g) loss[h, g]; its risk is step * sum of p(theta_g) loss[h, g].",
+        "For each pair mu, sigma in fits begin with `expected = loss @ norm.pdf(theta, mu, sigma)`",
+    ),
+    mistakes={
+        "Those are the risks that the normals promise. What they decide is paid for under p.": "p * loss[h] -> norm.pdf(theta, mu, sigma) * loss[h]",
+        "That is the risk of the best decision on p, for every normal. Each normal is to make its own decision, on its own belief.": "norm.pdf(theta, mu, sigma) -> p",
+        "You decided as if the normal's mean were known to be the truth. Average the loss over the whole normal, and then take the lowest.": (
+            "loss @ norm.pdf(theta, mu, sigma) -> loss[:, abs(theta - mu).argmin()]"
+        ),
+        "You took off the least possible risk. The risk itself was asked for.": "np.array(out) -> np.array(out) - step * (loss @ p).min()",
+        "You summed a density. To be a probability it needs the width of a cell of the grid.": "step * -> ",
+        "Those are the rows of the decisions. What each of them costs under p was asked for.": "step * np.sum(p * loss[h]) -> h",
+        "Your normals have other spreads. The second column of `fits` holds standard deviations: no root, no square.": (
+            "mu, sigma)) -> mu, np.sqrt(sigma)))",
+            "mu, sigma)) -> mu, sigma**2))",
+        ),
+    },
+    rtol=1e-3,
+)
+TASKS = {"forward": FORWARD, "divergence": DIVERGENCE, "closest": CLOSEST, "risks": RISKS}
