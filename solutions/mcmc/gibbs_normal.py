@@ -77,7 +77,12 @@ def for_late(rng):
 def not_counted(answer, mu, precision, limit):
     got = answer(mu, precision, limit)
     count = numbers(got)[0] * len(mu)
-    if count.ndim == 0 and 0.5 < count < len(mu) - 0.5 and abs(count - round(float(count))) < 1e-5 and abs(count - (mu > limit).sum()) > 0.5:
+    if (
+        count.ndim == 0
+        and 0.5 < count < len(mu) - 0.5
+        and abs(count - round(float(count))) < 1e-5
+        and abs(count - (mu > limit).sum()) > 0.5
+    ):
         raise Trouble(
             "You count the draws for which something lies above the limit. Given mu and gamma the chance is known: take its mean over the "
             "draws, without a random number."
@@ -219,9 +224,9 @@ def what_is_off(got, places, start, data, mistakes, key):
         return ONE_NOISE[shared]
     for words, slips in mistakes.items():
         for slip in slips:
-            other, other_got = within(swept(slip, key, start, data), start, data), swept(slip, key, start, data)
-            alike = [ks_2samp(a, b).pvalue for a, b in zip((*got, *places), (*other_got, *other), strict=True)]
-            if words not in ONE_NOISE.values() and min(alike) > FALSE_ALARM:
+            other = swept(slip, key, start, data)
+            pairs = zip((*got, *places), (*other, *within(other, start, data)), strict=True)
+            if words not in ONE_NOISE.values() and all(ks_2samp(*pair, method="asymp").pvalue > FALSE_ALARM for pair in pairs):
                 return words
     if not (got[1] > 0).all():
         return "Some of your precisions are not positive. A draw from a gamma is."

@@ -103,7 +103,7 @@ def for_sweep(rng):
 
 def whole_numbers(answer, *case):
     got = answer(*case)
-    if np.asarray(got).dtype.kind == "f":
+    if np.asarray(got).dtype.kind == "f" and np.array_equal(got, np.round(got)):
         raise Trouble("Your topics are floating-point numbers. They are to count with (`np.bincount`): integers, like `z`.")
     return got
 
@@ -180,6 +180,7 @@ TOPICS = Record(
             p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
             return (p / p.sum(axis=1, keepdims=True))[notes]
             """,
+        "Turned: each word has a row, and each topic a column.": "return weights / weights.sum(axis=1, keepdims=True) -> return (weights / weights.sum(axis=1, keepdims=True)).T",
         "You say which topic is the most probable. How probable is each?": "return -> return np.eye(len(phi))[weights.argmax(axis=1)]\nreturn",
         "You take the proportions of the first note for all words. `notes` says in which note each of them stands.": "theta[notes] -> theta[0]",
     },
@@ -226,6 +227,7 @@ COLLAPSED = Record(
         )
     ],
 )
+CHANCES = "collapsed(i, z, notes, words, a, c, K, V)"
 DRAW, LOOP = 'np.searchsorted(np.cumsum(p), u, side="right")', "for i, u in"
 SWEEP = Record(
     minutes=8,
@@ -249,6 +251,8 @@ SWEEP = Record(
         "You compare the noise with the probability of each topic by itself. Add up the probabilities of the topics so far.": f"{DRAW} -> np.argmax(p > u)",
         "Your topics are one too large where there is room. They are numbered from 0.": f"{DRAW} -> min({DRAW} + 1, K - 1)",
         "Only the first word is drawn anew. Does your `return` stand within the loop?": f"{DRAW} -> {DRAW}\n    return z",
+        "You give all topics the same chance.": f"p = {CHANCES} -> p = np.ones(K) / K",
+        "Your words all get topic 0. Of the topics, take the first for which the probabilities so far exceed the noise.": f"{DRAW} -> 0",
         "You hand back the topics that you were given.": "enumerate(noise) -> []",
         "You use the first noise for all words. Word i has noise[i].": "(p), u -> (p), noise[0]",
         "The last word keeps its topic. A sweep goes from word 0 to word N - 1.": "enumerate(noise) -> enumerate(noise[:-1])",

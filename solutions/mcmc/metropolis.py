@@ -82,9 +82,7 @@ def steps(level, margin):
 
 
 UPSIDE_DOWN = "Your ratio is upside down: the chain flees from places of large weight."
-TWO_MINIMA = (
-    "You cut off two ratios at 1, each by itself. A gain in one may make up for a loss in the other: multiply first, cut off once."
-)
+TWO_MINIMA = "You cut off two ratios at 1, each by itself. A gain in one may make up for a loss in the other: multiply first, cut off once."
 COIN = "You accept if the coin is above the probability, which happens the less often the larger that is."
 FLOW, STAY = "np.minimum(there, there.T) / weight[:, None]", "np.diag(1 - P.sum(axis=1))"
 MATRIX = Record(
@@ -189,7 +187,10 @@ STEP = Record(
         "piece of the line.": "+ scale * noise -> ",
         "The factor for the way back is upside down. Work out s(y | x): the density of y when its logarithm is normal.": "+ scale * noise -> - scale * noise",
         TWO_MINIMA: "log_density(y) - log_density(x) + scale * noise -> np.minimum(log_density(y) - log_density(x), 0) + np.minimum(scale * noise, 0)",
-        "Your factor is the exponential of the noise: the scale is missing.": ("scale * noise -> noise", "np.exp(scale * noise) -> np.exp(noise)"),
+        "Your factor is the exponential of the noise: the scale is missing.": (
+            "scale * noise -> noise",
+            "np.exp(scale * noise) -> np.exp(noise)",
+        ),
         "The factor for the way back counts once.": "+ scale -> + 2 * scale",
         "You accept everything, so these are the proposals. The logarithm of a number below 1 is negative: was it compared with a ratio "
         "instead of its logarithm?": "< log_ratio -> < np.exp(log_ratio)",

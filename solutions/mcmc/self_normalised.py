@@ -71,7 +71,9 @@ OVERFLOW = (
     "Right, until a logarithm is large: its exponential overflows, or all of them vanish. A constant that is added to all logarithms "
     "cancels in the end, so choose one under which the largest weight is 1."
 )
-APART = "Right while the logarithms lie close together. They may be some hundreds apart, and then one shift only is safe: take off the largest."
+APART = (
+    "Right while the logarithms lie close together. They may be some hundreds apart, and then one shift only is safe: take off the largest."
+)
 ESTIMATE = Record(
     minutes=8,
     cases=draws((1.5, -2.0)),
