@@ -13,13 +13,12 @@ from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict
 from course_pkg.checks._limit import TooLong, limited
 from course_pkg.checks.is_gradients import TASKS as _IS_GRADIENTS
 from course_pkg.checks.lambertw import TASKS as _LAMBERTW
-from course_pkg.checks.mcmc import TASKS as _MCMC
 from course_pkg.checks.record import sheet_names, sheet_tasks
 from course_pkg.checks.vi import TASKS as _VI
 
 __all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "hint", "judge", "tasks"]
 
-_OLD = {task.name: task for task in (*_MCMC, *_VI, *_IS_GRADIENTS, *_LAMBERTW)}  # not yet records beside their sheets
+_OLD = {task.name: task for task in (*_VI, *_IS_GRADIENTS, *_LAMBERTW)}  # not yet records beside their sheets
 _STAGES = ("the idea", "the equation", "the first line")
 SECONDS = 60.0  # for a verdict; an honest answer takes one or two
 

@@ -33,7 +33,6 @@ FOLDED = Record(
     minutes=8,
     cases=skewed_chains,
     reference=folded_by_anova,
-    apart=True,
     right="Right. Above 1 it says that chains, or their halves, differ in how far they reach.",
     nudge="Not that R-hat. With draws = [[0, 1, 2, 8], [4, 5, 6, 5]] the median is 4.5, the distances are [[4.5, 3.5, 2.5, 3.5], "
     "[0.5, 0.5, 1.5, 0.5]], and their split R-hat is 2.789.",

@@ -129,7 +129,7 @@ def returns(rng):
 
 
 def ends(*constants):
-    """Three paths that gain energy and three that lose some."""
+    """Three paths that gain energy and three that lose more than 1."""
 
     def cases(rng):
         kept = {True: [], False: []}
@@ -137,8 +137,9 @@ def ends(*constants):
             d = rng.integers(1, 4)
             A, b = wells(rng, d)
             rest = *(0.8 * rng.normal(size=(4, d))), rng.uniform(0.3, 0.7, d) ** rng.choice([-1, 1])
+            q, p, q_new, p_new, inverse_mass = rest
             alpha = alpha_by_densities(log_density(A, b), *rest)
-            if 0.05 < alpha < 0.9 or alpha == 1:
+            if 0.05 < alpha < 0.9 or alpha_by_densities(log_density(A, b), q_new, p_new, q, p, inverse_mass) < 0.3:
                 kept[alpha == 1].append((A, b, *rest))
         return [(log_density(A, b, c), *rest) for A, b, *rest in kept[True][:3] + kept[False][:3] for c in constants]
 

@@ -97,7 +97,6 @@ RHAT = Record(
     minutes=10,
     cases=few_chains,
     reference=rhat_by_anova,
-    apart=True,
     right="Right. It compares the spread of the halves' means with the spread inside the halves.",
     nudge="Not that R-hat. With draws = [[0, 3, 3, 6, 6, 9], [1, 2, 6, 3, 5, 4]] there are four halves, W = 3.5, B/n = 14/3, and R-hat "
     "is the root of 2, about 1.414.",
@@ -166,7 +165,6 @@ CORRELATIONS = Record(
     minutes=15,
     cases=with_memory,
     reference=correlations_by_sums,
-    apart=True,
     right="Right. Chains that stand apart are correlated at every lag, as they should be: none of them brings news of the others.",
     nudge="Not those correlations. With draws = [[0, 1, 3, 4], [2, 5, 6, 7]] and lags = 2, W = 4, B/n = 4.5, V = 7.5, c(1) = 0.625 and "
     "c(2) = -0.875, and the answer is [1, 0.55, 0.35].",
