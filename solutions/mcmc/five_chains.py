@@ -22,10 +22,19 @@ def folded_by_anova(draws):
 
 
 def skewed_chains(rng):
-    for count, draws, apart, skew in [(4, 14, 0.2, 1.0), (5, 20, 2.0, 0.5)]:
-        widths = rng.uniform(0.3, 2.5, (count, 1))
-        x = 1 + rng.normal(0, apart, (count, 1)) + widths * rng.normal(size=(count, draws))
-        yield (x + skew * rng.exponential(size=(count, draws)),)
+    """R-hat of the distances is the larger one, then R-hat of the draws."""
+    for count, draws, apart, skew in [(4, 14, 0.0, 1.0), (5, 20, 2.0, 0.5)]:
+        ratio = 1.0
+        while (ratio > 0.95) if apart == 0 else (ratio < 1.05):
+            widths = rng.uniform(0.3, 2.5, (count, 1))
+            x = (
+                1
+                + rng.normal(0, apart, (count, 1))
+                + widths * rng.normal(size=(count, draws))
+                + skew * rng.exponential(size=(count, draws))
+            )
+            ratio = rhat_by_anova(x) / folded_by_anova(x)
+        yield (x,)
 
 
 MED, SPLIT = "np.median(draws)", 'np.abs(draws - med), method="split"'

@@ -207,11 +207,9 @@ PATH = Record(
                 q = q + h / 2 * inverse_mass * p
             return q, p
             """,
-        "Your drifts are half as long as they should be. Only the kicks are halved.": "q + h -> q + h / 2",
         "You turned the momentum round at the end. Here it is the end of the path itself that is asked for.": "return q, p -> return q, -p",
         "You make one step, whatever `steps` is.": "range(steps) -> range(1)",
         "You make one long step. Make many of size h.": "for _ in range(steps) -> h = h * steps\nfor _ in range(1)",
-        "The two have changed places: the position comes first.": "return q, p -> return p, q",
     },
 )
 J = "np.array(rows)"
@@ -236,7 +234,6 @@ VOLUME = Record(
         "You let momenta move momenta alone. A drop lies in the space of both: the derivative has 2d rows and 2d columns.": f"{J} -> {J}[d:, d:]",
         "You left out how momenta move positions and positions momenta.": f"np.linalg.det({J}) -> np.linalg.det({J}[:d, :d]) * np.linalg.det({J}[d:, d:])",
         "That is the product of the diagonal. The coordinates also move each other.": f"np.linalg.det({J}) -> np.prod(np.diag({J}))",
-        "That is the trace. A volume changes by the determinant.": f"abs(np.linalg.det({J})) -> np.trace({J})",
         "That is by how much the volume grows. The factor itself was asked for.": "return -> return -1 +",
         "That is so for the leapfrog. Your function is to find out for any map.": "return -> return 1 + 0 *",
     },
@@ -315,18 +312,12 @@ ACCEPTANCE = Record(
         MOTION: "+ (inverse_mass * p**2).sum() / 2 -> ",
         "You compare the energies of motion. The position has an energy, too: minus log pi.": "-log_density(q) + -> ",
         "A factor is missing in the energy of motion: look at the exponent of a normal density.": "/ 2 -> ",
-        "You multiplied by the masses. M is the momentum's variance, so that its square is divided by it.": "inverse_mass * p**2 -> p**2 / inverse_mass",
-        "You left the masses out of the energy of motion.": "inverse_mass * p -> p",
         "The energy of motion has the wrong sign: fast is high energy, and low density.": "+ (inverse -> - (inverse",
         "The energy of the position has the wrong sign: it is minus log pi.": "-log_density -> log_density",
-        "You squared a sum. Square each momentum, then add up.": "p**2).sum() -> p).sum()**2",
         "You stop the exponent at 1. It is the probability that is not larger than 1, and exp(1) is.": "min(0.0 -> min(1.0",
         "Yours is never less than 1. Of the ratio and 1, take the smaller.": "min -> max",
         "Yours is a rule that keeps the target, too, and refuses more often. The one asked for accepts whatever does not gain energy.": (
             f"{ALPHA} -> 1 / (1 + np.exp(-({LOST})))"
-        ),
-        "You divided log densities. Divide densities: subtract the logarithms, then take the exponential.": (
-            f"{ALPHA} -> min(1.0, abs(energy(q_new, p_new)) / abs(energy(q, p)))"
         ),
     },
     later=[
@@ -368,7 +359,6 @@ STEP = Record(
             "(q, -p) -> (q, -p_new)",
             "(q, -p) -> (q, p_new)",
         ),
-        "The two have changed places: the position comes first.": "(q_new, p_new) if -> (p_new, q_new) if ;; (q, -p) -> (-p, q)",
         "You kick after the test. The kick comes first, and the path begins with the momentum that it gives.": """
             q_new, p_new = path(q, p)
             lost = log_density(q_new) - log_density(q) + (p @ p - p_new @ p_new) / 2

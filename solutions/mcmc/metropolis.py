@@ -117,8 +117,6 @@ MATRIX = Record(
         ),
         "You handed back the proposals: everything is accepted, and the weights do nothing.": "there = -> return s\nthere =",
         "That is the probability of acceptance, once proposed. A move has to be proposed first.": "np.fill_diagonal(P, 0) -> return P / s",
-        "Transposed: a row says where the chain goes from one place, and adds up to 1.": f"P + {STAY} -> P.T + {STAY}",
-        "Those are the flows, weight times probability. The probabilities alone were asked for.": f"P + {STAY} -> weight[:, None] * (P + {STAY})",
     },
     later=[
         Later(
@@ -191,7 +189,6 @@ STEP = Record(
             "scale * noise -> noise",
             "np.exp(scale * noise) -> np.exp(noise)",
         ),
-        "The factor for the way back counts once.": "+ scale -> + 2 * scale",
         "You accept everything, so these are the proposals. The logarithm of a number below 1 is negative: was it compared with a ratio "
         "instead of its logarithm?": "< log_ratio -> < np.exp(log_ratio)",
         "You never take a step whose ratio is below 1, and it is the coin that decides those. Compare its logarithm with a logarithm.": "np.log(coin) -> coin",

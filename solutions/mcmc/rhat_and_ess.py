@@ -92,7 +92,6 @@ def curves(rng):
 
 CUT = "np.vstack([draws[:, :half], draws[:, -half:]])"
 INSIDE, MEANS = "(half - 1) / half * W", "parts.mean(axis=1).var(ddof=1)"
-SIDEWAYS = "Rows and columns have changed places: a row is a chain."
 RHAT = Record(
     minutes=10,
     cases=few_chains,
@@ -112,7 +111,6 @@ RHAT = Record(
         ),
         "What is between the chains counts n times too little: B/n is the variance of the means, and B is n times that.": "between = -> between = 1 / half *",
         "What is between the chains counts n times too much: the variance of the means is B/n already.": "between = -> between = half *",
-        "You left out the square root.": "np.sqrt -> ",
         "You left out the (n-1)/n before W. Chains that agree as independent draws do would then give more than 1.": f"{INSIDE} -> W",
         "Variances are divided by the count less one here, those within the chains and that of the means. NumPy needs ddof=1.": (
             "ddof=1 -> ddof=0",
@@ -120,7 +118,6 @@ RHAT = Record(
         ),
         "You divided the variance of the m means by m, or took the variance of all draws, in which nearly the same happens. Divide by "
         "m - 1: NumPy needs ddof=1.": (f"{MEANS} -> parts.mean(axis=1).var()", f"({INSIDE} + between) -> parts.var(ddof=1)"),
-        "You averaged standard deviations. W is the average of the variances.": "var(axis=1, ddof=1).mean() -> std(axis=1, ddof=1).mean()**2",
         "You dealt the draws out in turn. Cut each chain in the middle: its first half may differ from its second.": (
             f"{CUT} -> np.vstack([draws[:, : 2 * half : 2], draws[:, 1 : 2 * half : 2]])"
         ),
@@ -143,7 +140,6 @@ RHAT = Record(
                 each.append(np.sqrt((half - 1) / half + parts.mean(axis=1).var(ddof=1) / parts.var(axis=1, ddof=1).mean()))
             return np.mean(each)
             """,
-        SIDEWAYS: ("half = -> draws = draws.T\nhalf =", f"half = -> draws = draws.T\nhalf = ;; // 2 -> ;; {CUT} -> draws"),
         "That is taken from ranks, of the draws or of their distances from the median. Here the draws themselves were asked for.": (
             lambda draws: max(by_ranks()(draws), by_ranks(far=True)(draws)),
             by_ranks(),
@@ -219,14 +215,12 @@ CORRELATIONS = Record(
         "Your V has B where B/n belongs: the variance of the means as it is.": "+ means.var -> + n * means.var",
         "Your V has W in full. It is (n-1)/n W + B/n.": "(n - 1) / n * W -> W",
         "Your answer begins with lag 1. It should begin with lag 0, where the correlation is 1, and have lags + 1 numbers.": "[1.0] + -> ",
-        "Your answer ends one lag too early. It should have lags + 1 numbers, of which the first is for lag 0.": "lags + 1 -> lags",
         "Right but for lag 0, where the formula misses 1 by a little. Put 1 there.": FROM_0,
         "You cut the chains into halves. Here take them as they come; whoever calls the function hands over halves.": (
             "n = draws -> draws = np.vstack(np.split(draws, 2, axis=1))\nn = draws",
             f"n = draws -> draws = np.vstack(np.split(draws, 2, axis=1))\nn = draws ;; {FROM_0}",
         ),
         "You multiply the draws themselves. Subtract each chain's mean first.": f"{OFF} -> draws,",
-        SIDEWAYS: "n = draws -> draws = draws.T\nn = draws",
     },
 )
 FALLING, KEPT = "np.minimum.accumulate(kept)", "pairs[: ends[0]] if len(ends) else pairs"
@@ -261,7 +255,6 @@ ESS = Record(
         "You doubled lag 0 as well. It counts once; take 1 off.": "- 1) -> )",
         "You did not double the sum. Each lag occurs twice, before a draw and after it.": ("2 * np -> np ;; - 1) -> )", "2 * np -> np"),
         "That is how many draws are worth one independent draw. How many are S of them worth?": "S / -> ",
-        "That is what one draw is worth. How much are S of them worth?": "S / -> 1 /",
         "You multiplied where you should divide: the higher the correlations, the less.": "S / -> S *",
         "You leave out the pairs that are not positive, and go on behind them. Stop at the first.": (
             f"{KEPT} -> pairs[pairs > 0]",
@@ -277,7 +270,6 @@ ESS = Record(
         "Right as long as P_0 is the largest. It caps the pairs behind it like any other: your smallest so far should begin with P_0.": (
             f"{FALLING} -> np.append(kept[:1], np.minimum.accumulate(kept[1:]))"
         ),
-        "You leave out a pair that is larger than one before it. It counts, with the smallest so far in its place.": f"{FALLING} -> kept[kept <= {FALLING}]",
         "You add one more correlation where the sum ends, as ArviZ does. Here the sum ends with the last kept pair.": (
             f"{ONE_MORE} ;; - 1) -> - 1 + max(more, 0))",
             f"{ONE_MORE} ;; - 1) -> - 1 + more)",
@@ -287,7 +279,6 @@ ESS = Record(
             f"{FALLING} -> kept[: np.argmin(np.append(np.diff(kept, prepend=np.inf) <= 0, False))]"
         ),
         "You compare each pair with the one before it. Compare it with the smallest of all before it.": f"{FALLING} -> np.minimum(kept, np.append(np.inf, kept[:-1]))",
-        "You made the single correlations fall. It is the pairs that must not rise.": "pairs = -> rho = np.minimum.accumulate(rho)\npairs =",
         "Where all pairs are positive, yours keeps none: argmax of nothing but False is 0. Then all of them count.": (
             f"{KEPT} -> pairs[: np.argmax(pairs <= 0)]",
             f"{KEPT} -> pairs[: np.argmax(pairs <= 0)] ;; {FALLING} -> kept",

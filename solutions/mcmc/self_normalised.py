@@ -100,7 +100,6 @@ ESTIMATE = Record(
         "One sum and one mean: yours is S times too large. Take two sums or two means.": "w.sum() -> w.mean()",
         "Your weights are upside down: a draw counts more where the target is high and the proposal low.": "log_w - log_w.max() -> log_w.min() - log_w",
         "You squared the weights. That belongs to the error, in Part 2.": "np.exp(log_w -> np.exp(2 * log_w",
-        "That is the mean weight, an estimate of the missing constant. The values have no part in it.": "return -> return np.exp(log_w).mean()\nreturn",
     },
     later=[Later(OVERFLOW, far, "- log_w.max() -> "), Later(APART, wide_apart, "log_w.max() -> log_w.mean()")],
 )

@@ -137,8 +137,6 @@ SCANS = Record(
         "Your sweep begins with the last update. Rows are where a step begins, so the first update stands on the left.": "systematic @ P -> P @ systematic",
         "Rows of your random scan do not sum to one. Each update comes with a probability.": "/ len(updates) -> ",
         "You gave each update the probability 1/2. There may be more than two.": "/ len(updates) -> / 2",
-        "The two scans have changed places: the random one comes first.": "random, systematic -> systematic, random",
-        "Your random scan makes as many updates as a sweep has. One step of it is a single update.": "return random -> return np.linalg.matrix_power(random, len(updates))",
         "You multiplied the entries. From one state to another the way leads by all states in between: sum over them.": "@ P -> * P",
         "Your sweep goes there and back again. It ends with the last update.": "updates[1:] -> [*updates[1:], *updates[-2::-1]]",
         "Your sweep ends after two updates. There may be more.": "updates[1:] -> updates[1:2]",
@@ -174,12 +172,10 @@ AUDIT = Record(
         "Your drift is half the sum of the differences, the distance in total variation. The largest difference was asked for.": "pi).max() -> pi).sum() / 2",
         "You added the flow and the flow back. By how much do they differ?": "flow - flow.T -> flow + flow.T",
         "You averaged. The largest of each was asked for.": "max -> mean",
-        "The two have changed places: the drift comes first.": "drift, np.abs(flow - flow.T).max() -> np.abs(flow - flow.T).max(), drift",
         "Your drift is 0 whatever P is. What leaves a state is always all of it; sum what arrives, and compare that with pi.": (
             "axis=0 -> axis=1",
             "return drift -> return 0.0",
         ),
-        "Your drift is relative to pi. The difference itself was asked for.": "sum(axis=0) - pi -> sum(axis=0) / pi - 1",
     },
 )
 TASKS = {"update": UPDATE, "ratio": RATIO, "scans": SCANS, "audit": AUDIT}

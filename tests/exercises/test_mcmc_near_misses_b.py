@@ -692,7 +692,7 @@ NEAR_MISSES = [
         "gibbs-normal/mu",
         "exchanged",
         lambda x, g, m, t: ((t + len(x) * g) ** -0.5, (t * m + g * x.sum()) / (t + len(x) * g)),
-        "changed places",
+        "in the wrong order",
     ),
     (
         "gibbs-normal/mu",
@@ -884,7 +884,7 @@ NEAR_MISSES = [
         "The momentum is off; the rest is right",
     ),
     ("leapfrog/step", "position alone", lambda *case: _stepped(*case)[0], "2 values"),
-    ("leapfrog/step", "exchanged", lambda *case: _stepped(*case)[::-1], "changed places"),
+    ("leapfrog/step", "exchanged", lambda *case: _stepped(*case)[::-1], "in the wrong order"),
     ("leapfrog/step", "a second path", lambda *case: _stepped(*case, taken=case[5]), "Not that step"),
 ]
 

@@ -246,7 +246,7 @@ NEAR_MISSES = [
     ),
     ("rhat-and-ess/correlations", "first chain", lambda x, k: _by_corrcoef(x[:1], k), FALL_RHO),
     ("rhat-and-ess/correlations", "one number", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c) / v)[-1], "shape"),
-    ("rhat-and-ess/correlations", "a lag too many", lambda x, k: _rho(x, k + 1, lambda c, w, v, b, n: 1 - (w - c) / v), "shape"),
+    ("rhat-and-ess/correlations", "a lag too many", lambda x, k: _rho(x, k + 1, lambda c, w, v, b, n: 1 - (w - c) / v), "were one more"),
     ("rhat-and-ess/correlations", "backwards", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c) / v)[::-1], FALL_RHO),
     ("rhat-and-ess/correlations", "2 % off", lambda x, k: _rho(x, k, lambda c, w, v, b, n: 1 - (w - c) / (1.02 * v)), FALL_RHO),
     ("rhat-and-ess/ess", "half of lag 0", lambda rho, S: S / (2 * np.minimum.accumulate(_kept(rho)).sum() - 0.5), FALL_ESS),
