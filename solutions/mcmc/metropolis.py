@@ -55,8 +55,8 @@ def walks(rng):
 
 
 def places_on_the_ring(answer, start, weight, *rest):
-    (path,) = got = numbers(answer(start, weight, *rest))
-    if ((path < 0) | (path >= len(weight))).any():
+    got = numbers(answer(start, weight, *rest))
+    if any(((path < 0) | (path >= len(weight))).any() for path in got):
         raise Trouble(
             "Some of your places are not among 0, ..., K - 1. Above the last place comes 0, and below 0 comes K - 1. NumPy reads index -1 as "
             "the last place without a complaint; what is written down has to be the place's own number."
