@@ -207,7 +207,7 @@ def judged(answer, seed, mistakes):
         got = swept(answer, keys[0], start, data)
         places = within(got, start, data)
         if not fits(places, start):
-            return Verdict(False, what_is_off(got, places, start, data, mistakes, keys[1]))
+            return Verdict(False, what_is_off(got, places, start, data, mistakes, keys[0]))
         if trouble := key_words(got, swept(answer, keys[0], start, data), [swept(answer, key, start, data) for key in keys[1:]]):
             words = {"Right on average, but": "Right as a distribution, but", "The right value": "Right"}
             return Verdict(False, next(trouble.replace(old, new) for old, new in words.items() if old in trouble))

@@ -211,7 +211,7 @@ NEAR_MISSES = [
     ("rhat-and-ess/correlations", "n - 1", _n_less_one, "by n - 1, which"),
     ("rhat-and-ess/ess", "in place", _spoilt(lambda rho, S: _walk(rho, S)), "The right numbers, but afterwards `rho`"),
     ("rhat-and-ess/ess", "no cap by the first", _no_first_cap, "begin with P_0"),
-    ("rhat-and-ess/ess", "larger ones skipped", _skips, "larger than one before"),
+    ("rhat-and-ess/ess", "larger ones skipped", _skips, FALL_ESS),
     ("rhat-and-ess/ess", "sum undoubled", lambda rho, S: S / (np.minimum.accumulate(_kept(rho)).sum() - 1), "did not double"),
     ("rhat-and-ess/ess", "rounded", lambda rho, S: round(float(_walk(rho, S))), FALL_ESS),
     ("five-chains/folded", "in place", _spoilt(lambda x: _plain(_far(x))), "The right numbers, but afterwards `draws`"),
