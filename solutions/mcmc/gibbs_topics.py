@@ -88,12 +88,17 @@ def for_one_word(rng):
 
 
 def for_sweep(rng):
-    """No noise lies so near to a boundary that rounding decides; the first word and the last get new topics."""
+    """No noise lies near a boundary; the first word gets a topic that is not 0, and it and the last one get new ones."""
     for D, used, K, V, N in ((3, 3, 3, 4, 25), (2, 2, 2, 4, 20), (2, 3, 3, 5, 25), (2, 1, 3, 30, 25)):
-        z, notes, words = corpus(rng, D, used, min(V, 5), N)
-        rest = notes, words, rng.uniform(0.6, 1.4), rng.uniform(0.2, 0.6), K, V
+        first = np.ones(1)
+        while len(first) == 1 or (used > 1 and first[0] > 0.8 * first.max()):
+            z, notes, words = corpus(rng, D, used, min(V, 5), N)
+            rest = notes, words, rng.uniform(0.6, 1.4), rng.uniform(0.2, 0.6), K, V
+            first = collapsed_by_joint(0, z, *rest)
         new, noise = z.copy(), np.zeros(N)
-        for i in range(N):
+        noise[0] = first[0] + rng.uniform(0.1, 0.9) * (first.max() - first[0]) if used > 1 else first[0] / 2
+        new[0] = np.sum(np.cumsum(first)[:-1] <= noise[0])
+        for i in range(1, N):
             p = collapsed_by_joint(i, new, *rest)
             new[i] = (z[i] + 1) % K if i == N - 1 else rng.choice(K, p=p)
             noise[i] = np.cumsum(p)[new[i]] - p[new[i]] * rng.uniform(0.01, 0.99)
