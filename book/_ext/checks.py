@@ -7,6 +7,7 @@ a failed assert stops the build. Seeds are claimed for an assert only if it stan
 """
 
 import ast
+import copy
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
@@ -28,9 +29,19 @@ def given(*trees: ast.AST) -> set[str]:
 
 
 def reach(expression: ast.AST, made: dict[str, int]) -> int:
-    """At how many seeds an expression was computed, by what it loops over and what it mentions."""
+    """At how many seeds an expression was computed, by what it loops over and what it mentions; what picks a place claims none."""
+    expression = Unpicked().visit(copy.deepcopy(expression))
     known = {name: n for name, n in made.items() if name not in given(expression)}  # a comprehension's own names hide others
     return max((seeds_of(node) or known.get(getattr(node, "id", ""), 0) for node in ast.walk(expression)), default=0)
+
+
+class Unpicked(ast.NodeTransformer):
+    """Leaves out ``found[0]`` and ``found[best]``, which are of one seed or of who knows how many; ``found["name"]`` stays."""
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802  (ast's name)
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        named = any(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys)
+        return self.generic_visit(node) if named else ast.Constant(None)
 
 
 def asserts(body: list[ast.stmt], made: dict[str, int], around: int = 0) -> list[int]:

@@ -11,12 +11,10 @@ from typing import Any
 
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict
 from course_pkg.checks._limit import TooLong, limited
-from course_pkg.checks.mcmc import TASKS as _MCMC
 from course_pkg.checks.record import sheet_names, sheet_tasks
 
 __all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "hint", "judge", "tasks"]
 
-_OLD = {task.name: task for task in _MCMC}  # not yet records beside their sheets
 _STAGES = ("the idea", "the equation", "the first line")
 SECONDS = 60.0  # for a verdict; an honest answer takes one or two
 
@@ -36,12 +34,11 @@ def catalogue() -> dict[str, Task]:
         >>> catalogue()["decisions/classification/threshold"].stars
         1
     """
-    records = {name: task for sheet in sheet_names() for name, task in sheet_tasks(sheet).items()}
-    return records | {name: task for name, task in _OLD.items() if name not in records}
+    return {name: task for sheet in sheet_names() for name, task in sheet_tasks(sheet).items()}
 
 
 def _find(name: str) -> Task:
-    found = sheet_tasks("/".join(str(name).split("/")[:2])).get(name) or _OLD.get(name)
+    found = sheet_tasks("/".join(str(name).split("/")[:2])).get(name)
     if found:
         return found
     near = difflib.get_close_matches(str(name), catalogue(), n=1, cutoff=0.0)

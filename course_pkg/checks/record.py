@@ -78,7 +78,10 @@ def _several(slips: Slip | tuple[Slip, ...]) -> tuple[Slip, ...]:
 
 def _mistakes(record: Record, sheet: sheets.Sheet, part: str) -> dict[str, list[Callable[..., Any]]]:
     table = [*record.mistakes.items(), *((late.words, late.slip) for late in record.later)]
-    return {words: [sheets.slipped(sheet, part, slip) for slip in _several(slips)] for words, slips in table}
+    found: dict[str, list[Callable[..., Any]]] = {}
+    for words, slips in table:  # a slip that shows only later may share its words with one that shows at once
+        found.setdefault(words, []).extend(sheets.slipped(sheet, part, slip) for slip in _several(slips))
+    return found
 
 
 def _drawn(draw: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]], *stream: int) -> Cases:

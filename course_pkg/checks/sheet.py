@@ -44,7 +44,7 @@ def read_sheet(path: Path, name: str) -> Sheet:
     for found in _CELL.finditer(text):
         options = json.loads(found[1] or "{}")
         part = options.get("grade_id", "").removesuffix("-verdict" if options.get("grade") else "")
-        headings = re.findall(r"^## (?:Part \d+\. )?(.*)$", text[: found.start()], re.M)
+        headings = re.findall(r"^## (?:Part \d+[^.]*\. )?(.*)$", text[: found.start()], re.M)
         cells.append(Cell(found[2], part.removeprefix(stem), bool(options.get("solution")), headings[-1] if headings else ""))
     top, title = _TOP.search(text), re.search(r"^# (.*)$", text, re.M)
     if not (top and title):

@@ -9,10 +9,11 @@ import pytest
 from scipy import integrate, special
 from scipy.stats import norm
 
-from course_pkg.checks.mcmc import find_the_key, self_normalised
 from course_pkg.decisions import normalised_weights
 from course_pkg.mcmc import langevin, metropolis_hastings, random_walk
 from course_pkg.mcmc import self_normalised as ratio
+from solutions.mcmc import self_normalised
+from solutions.mcmc._keys import BELL, SKEWED, Case, moments
 from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"
@@ -533,7 +534,7 @@ NEAR_MISSES = [
     (
         "find-the-key/first",
         "the bell's density",
-        lambda key, x, f, s: _rw(key, x, find_the_key.BELL.log_density, s),
+        lambda key, x, f, s: _rw(key, x, BELL.log_density, s),
         "not for another target",
     ),
     ("find-the-key/first", "the first scale", lambda key, x, f, s: _rw(key, x, f, 2.4), "not for another target"),
@@ -576,7 +577,7 @@ NEAR_MISSES = [
     (
         "find-the-key/second",
         "the bell's density",
-        lambda key, x, n, f, s: _handed_on(key, x, n, find_the_key.BELL.log_density, s),
+        lambda key, x, n, f, s: _handed_on(key, x, n, BELL.log_density, s),
         "another target",
     ),
     ("find-the-key/second", "starts at 0 twice", _folded(lambda t: t // 2 * 2, lambda t: 1_000 + t), "drawn from twice"),
@@ -625,7 +626,7 @@ NEAR_MISSES = [
     (
         "find-the-key/third",
         "the bell's density",
-        lambda key, x, f, d, h: _mala(key, x, find_the_key.BELL.log_density, d, h),
+        lambda key, x, f, d, h: _mala(key, x, BELL.log_density, d, h),
         "another target",
     ),
     ("find-the-key/third", "one chain's place", lambda key, x, f, d, h: _mala(key, x, f, d, h)[0], "shape"),
@@ -983,26 +984,26 @@ test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, rand
 
 def test_what_is_said_of_exact_draws_is_true():
     """In closed form, a random walk on a standard normal accepts with probability 2 arctan(2 / scale) / pi."""
-    means, _ = find_the_key._moments(find_the_key.BELL, 2.4, False)
+    means, _ = moments(Case(BELL, 2.4))
     assert np.isclose(means[0], 2 * np.arctan(2 / 2.4) / np.pi, atol=1e-4)
     assert round(100 * means[0]) == 44
-    pushed, _ = find_the_key._moments(find_the_key.BELL, 1.2, True)
+    pushed, _ = moments(Case(BELL, 1.2, pushed=True))
     assert 0.5 < pushed[0] < 0.99
 
 
 @pytest.mark.parametrize(
     ("case", "step"),
     [
-        ((find_the_key.SKEWED, 1.7, False), lambda f, d: lambda k, x: random_walk(f, 1.7).step(k, random_walk(f, 1.7).init(x))),
-        ((find_the_key.SKEWED, 0.8, True), lambda f, d: lambda k, x: langevin(f, 0.8).step(k, langevin(f, 0.8).init(x))),
+        (Case(SKEWED, 1.7), lambda f, d: lambda k, x: random_walk(f, 1.7).step(k, random_walk(f, 1.7).init(x))),
+        (Case(SKEWED, 0.8, pushed=True), lambda f, d: lambda k, x: langevin(f, 0.8).step(k, langevin(f, 0.8).init(x))),
     ],
 )
 def test_the_sums_over_the_grid_are_what_the_package_s_kernels_do(case, step):
-    target = case[0]
+    target = case.target
     start = jnp.asarray(target.law.ppf(np.random.default_rng(0).uniform(size=(50_000, 1))), dtype=float)
     log_density = lambda x: target.log_density(x[0])
     _, info = jax.vmap(step(log_density, target.slope))(jax.random.split(jax.random.key(1), 50_000), start)
-    means, spreads = find_the_key._moments(*case)
+    means, spreads = moments(case)
     assert abs(float(info.accepted.mean()) - means[0]) < 4.5 * spreads[0] / np.sqrt(50_000)
 
 
@@ -1014,4 +1015,4 @@ def test_replicated_2000_times_the_estimate_has_the_variance_of_the_limit(s, sol
     for seed in range(2_000):
         x = s * np.random.default_rng(seed).normal(size=500)
         runs.append(estimate(f(x), -(x**2) / 2 - norm.logpdf(x, 0, s)))
-    assert abs(500 * np.mean(np.square(np.array(runs) - 2)) / self_normalised._by_hermite(f, s) - 1) < 0.15
+    assert abs(500 * np.mean(np.square(np.array(runs) - 2)) / self_normalised.by_hermite(f, s) - 1) < 0.15

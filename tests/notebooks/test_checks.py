@@ -28,6 +28,9 @@ LOOP = "for seed in range(7):\n    x = draw(seed)\n    "
         ("for turn in range(9):\n    assert turn", "✓ 1 check"),  # no seed
         ("found = [draw(seed) for seed in range(9)]\nassert all(found for found in other)", "✓ 1 check"),  # another found
         ("found = [draw(seed) for seed in range(9)]\nfound = 1\nassert found", "✓ 1 check"),
+        ("found = [draw(seed) for seed in range(9)]\nassert found[0] > 0", "✓ 1 check"),  # of one seed
+        ("found = [draw(seed) for seed in range(9)]\nfirst = found[0]\nassert first > 0", "✓ 1 check"),
+        ('found = {"a": [draw(seed) for seed in range(9)]}\nassert min(found["a"])', "✓ 1 check at 9 seeds"),
         ('say("a", 1)', "Numbers for the text"),
     ],
 )

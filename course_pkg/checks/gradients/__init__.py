@@ -1,1 +1,0 @@
-"""What other chapters' verdicts share with this one, until they are records: its own lie beside their sheets."""
