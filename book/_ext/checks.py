@@ -38,7 +38,7 @@ def reach(expression: ast.AST, made: dict[str, int]) -> int:
 class Unpicked(ast.NodeTransformer):
     """Leaves out ``found[0]`` and ``found[best]``, which are of one seed or of who knows how many; ``found["name"]`` stays."""
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802  (ast's name)
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         named = any(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys)
         return self.generic_visit(node) if named else ast.Constant(None)
