@@ -41,6 +41,18 @@ def test_full_rank_fit_lands_on_the_exact_posterior():
     assert run.objective[-1] == pytest.approx(float(evidence), abs=2e-3)
 
 
+@pytest.fixture
+def optimised():
+    """The compiler as readers have it; the quick tier has it leave out its costly passes."""
+    before = jax.config.read("jax_disable_most_optimizations")
+    jax.config.update("jax_disable_most_optimizations", False)
+    jax.clear_caches()
+    yield
+    jax.config.update("jax_disable_most_optimizations", before)
+    jax.clear_caches()
+
+
+@pytest.mark.usefixtures("optimised")
 def test_blocks_and_the_bar_change_no_digit(monkeypatch, capsys):
     runs = []
     for block, progress in ((1000, False), (1000, True), (7, False), (1, False)):
