@@ -4,6 +4,7 @@ import importlib.util
 
 import pytest
 
+from tools import lesson
 from tools.pages import ROOT
 
 _spec = importlib.util.spec_from_file_location("checks", ROOT / "book" / "_ext" / "checks.py")
@@ -36,6 +37,14 @@ LOOP = "for seed in range(7):\n    x = draw(seed)\n    "
 )
 def test_seeds_are_claimed_where_a_loop_over_seeds_reaches_the_assert(code, claim):
     assert checks.line("check", code, executed=True, made={}) == claim
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [("x = 1\nx + 1", True), ("draw(x);", False), ('say("a", 1)', False), ("[say(n, v) for n, v in a]", False), ("x = 1", False)],
+)
+def test_a_cell_shows_what_its_last_line_is(code, shown):
+    assert lesson.shows(code) == shown
 
 
 def test_names_carry_seeds_from_cell_to_cell_and_a_cell_that_did_not_run_has_no_tick():

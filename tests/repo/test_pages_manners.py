@@ -5,6 +5,7 @@ import re
 import pytest
 import yaml
 
+from tools import lesson
 from tools.pages import ROOT, find_pages, read_page
 
 BOOK = ROOT / "book"
@@ -35,6 +36,7 @@ def listed():
 
 
 CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswith("appendix/")]
+LESSON_FIRST = []  # chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 
 
@@ -79,6 +81,22 @@ def too_wide(notebook):
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name.startswith("book/")])
 def test_code_fits_the_column(name):
     assert too_wide(read_page(ROOT / name).notebook) == []
+
+
+@pytest.mark.parametrize("name", LESSON_FIRST)
+def test_the_lesson_stands_in_front_of_its_proof(name):
+    page = read_page(BOOK / f"{name}.md")
+    found = lesson.lesson(page)
+    assert found.loud == 0, "a visible cell asserts, or hands numbers to the text: tag it check"
+    assert found.before <= 5, "visible lines before the first picture or number"
+    assert found.lines <= 150
+    assert found.longest <= 20
+    assert 2 * found.showing >= found.cells, "visible cells that show nothing"
+    text = page.path.read_text("utf8")
+    stated = int(re.search(r"\*(\d+) minutes", text)[1])
+    assert stated <= 60
+    assert abs(stated - found.minutes) <= 5, f"states {stated} minutes, counts {found.minutes}"
+    assert re.search(r"In short", text), "no summary before the exercises"
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
