@@ -24,9 +24,9 @@ def overfit(t, y, fine, fits, sizes, seen, fresh):
     room = 0.6 * (y.max() - y.min())
     top.set(xlabel="$t$", ylabel="$y$", ylim=(y.min() - room, y.max() + room), title="Two curves, one data set")
     top.legend(loc="upper left")
-    below.plot(sizes, seen, color=plots.GREEN, marker="o", markersize=3.5, label="on the data that chose it")
-    below.plot(sizes, fresh, color=plots.RED, marker="s", markersize=3.5, label="on fresh data")
-    below.set(xlabel="coefficients", ylabel="expected squared loss", title="Empirical risk flatters")
+    below.plot(sizes, seen, color=plots.GREEN, marker="o", markersize=3.5, label="training risk")
+    below.plot(sizes, fresh, color=plots.RED, marker="s", markersize=3.5, label="test risk")
+    below.set(xlabel="coefficients", ylabel="expected squared loss", title="The training risk is optimistic")
     below.set_ylim(bottom=0)
     below.legend(loc="upper right")
     return fig
@@ -51,7 +51,7 @@ def frequentist(theta, prior, curves):
 
 
 def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
-    """Above: a posterior margin and its approximation. Below: the two risks of each decision, with their minima.
+    """Above: a posterior marginal and its approximation. Below: the two risks of each decision, with their minima.
 
     Args:
         theta: shape ``(n,)``, the axis above.
@@ -72,7 +72,7 @@ def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
     below.plot(grid, q_risk, color=plots.ORANGE, linestyle="--", label="q-risk")
     plots.mark(below, h_p, "$h_p$", color=plots.BLUE, height=0.12)
     plots.mark(below, h_q, "$h_q$", color=plots.ORANGE, height=0.12)
-    below.set(xlabel="decision $h$", ylabel="risk (tilted loss)", title="Another valley")
+    below.set(xlabel="decision $h$", ylabel="risk (pinball loss)", title="Another valley")
     below.set_ylim(bottom=0)
     below.legend(loc="lower left")
     return fig
@@ -86,15 +86,15 @@ def coverage(rhos, narrow, wide, edge, level):
         narrow: shape ``(k,)``, shares for the mean-field approximation.
         wide: shape ``(k,)``, shares for the widened one.
         edge: correlation above which the weights of the first have infinite variance.
-        level: the share that is promised.
+        level: the nominal coverage.
     """
     fig, ax = plt.subplots()
     ax.axvspan(edge, rhos[-1], color=plots.RED, alpha=0.08, linewidth=0)
     ax.annotate("infinite variance", (edge, 0.05), xytext=(5, 0), textcoords="offset points", color=plots.RED)
     ax.axhline(level, color=plots.BLACK, linestyle=":", linewidth=1.2)
-    ax.annotate("promised", (rhos[0], level), xytext=(0, 4), textcoords="offset points")
+    ax.annotate("nominal", (rhos[0], level), xytext=(0, 4), textcoords="offset points")
     ax.plot(rhos, wide, color=plots.BLUE, marker="s", markersize=4, label="q widened")
     ax.plot(rhos, narrow, color=plots.RED, marker="o", markersize=4, label="q as fitted")
-    ax.set(xlabel=r"correlation $\rho$ that q ignores", ylabel="share of intervals that hold", ylim=(0, 1.05))
+    ax.set(xlabel=r"correlation $\rho$ that q ignores", ylabel="coverage", ylim=(0, 1.05))
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 0.2))
     return fig
