@@ -31,7 +31,7 @@ def two_walks(walk, paths, draws, belief):
 
 
 def phase_plane(radii, tracks):
-    """Trajectories in the plane of position and momentum over circles of constant energy; ``tracks`` maps "exact" and two methods to (K, 2)."""
+    """Tracks in the plane of position and momentum over circles of constant energy; ``tracks`` maps "exact" and two methods to (K, 2)."""
     fig, ax = plt.subplots(figsize=(5.0, 5.2))
     turn = np.linspace(0, 2 * np.pi, 200)
     for radius in radii:
