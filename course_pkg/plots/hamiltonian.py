@@ -3,11 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark
 
 
 def two_walks(walk, paths, draws, belief):
-    """Above: a random walk (S, 2). Below: the paths (K, L + 1, 2) of another chain and its draws (K, 2). Rings show ``belief``.
+    """Above: a random walk (S, 2). Below: the trajectories (K, L + 1, 2) of another chain and its draws (K, 2). Rings show ``belief``.
 
     ``belief`` is the (mean, covariance) of a normal; the rings lie at 1, 2 and 3 standard deviations.
     """
@@ -15,13 +15,13 @@ def two_walks(walk, paths, draws, belief):
     mean, covariance = belief
     turn = np.linspace(0, 2 * np.pi, 200)
     circle = np.linalg.cholesky(covariance) @ np.stack([np.cos(turn), np.sin(turn)])
-    for ax, title in zip(axes, ("random walk, by the step", "Hamiltonian, by the path"), strict=True):
+    for ax, title in zip(axes, ("random walk, by the step", "HMC, by the trajectory"), strict=True):
         for radius in (1, 2, 3):
             ax.plot(*(np.asarray(mean)[:, None] + radius * circle), color=GREEN, linewidth=1.2, label="posterior" if radius == 1 else None)
         ax.set(title=title, ylabel="depth of well 2 (m)")
     axes[0].plot(*walk.T, color=ORANGE, linewidth=1, label="random walk")
     for number, path in enumerate(paths):
-        axes[1].plot(*path.T, color=BLUE, linewidth=1, alpha=0.6, label=None if number else "path")
+        axes[1].plot(*path.T, color=BLUE, linewidth=1, alpha=0.6, label=None if number else "trajectory")
     axes[1].plot(*draws.T, "o", color=BLUE, markersize=5, label="draw")
     for ax, first in zip(axes, (walk[0], paths[0][0]), strict=True):
         ax.plot(*first, "s", color=BLACK, markersize=7, label="start")
@@ -31,7 +31,7 @@ def two_walks(walk, paths, draws, belief):
 
 
 def phase_plane(radii, tracks):
-    """Paths in the plane of position and momentum over circles of constant energy; ``tracks`` maps "exact" and two methods to (K, 2)."""
+    """Tracks in the plane of position and momentum over circles of constant energy; ``tracks`` maps "exact" and two methods to (K, 2)."""
     fig, ax = plt.subplots(figsize=(5.0, 5.2))
     turn = np.linspace(0, 2 * np.pi, 200)
     for radius in radii:
@@ -59,20 +59,8 @@ def drops(plane, outlines):
     return fig
 
 
-def three_rules(x, densities):
-    """A target, shaded, and where the chains of two rules settle: ``densities`` maps the three names to values at ``x``."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    (name, target), *others = densities.items()
-    shade(ax, x, target, color=GREEN, label=name)
-    for (name, density), (colour, style) in zip(others, ((BLUE, (0, (4, 3))), (RED, "-.")), strict=True):
-        ax.plot(x, density, color=colour, linestyle=style, label=name)
-    ax.set(xlabel="position $q$", ylabel="density")
-    ax.legend(loc="upper left")
-    return fig
-
-
 def step_and_path(sizes, acceptance, edge, lengths, curves):
-    """Above: acceptance against the step size, with the ``edge`` of stability. Below: what paths are worth against their length.
+    """Above: acceptance against the step size, with the ``edge`` of stability. Below: what trajectories are worth against their length.
 
     ``lengths`` and ``curves`` map the same names to lengths and to values there.
     """
@@ -82,7 +70,7 @@ def step_and_path(sizes, acceptance, edge, lengths, curves):
     top.set(xlabel="step size $h$", ylabel="mean acceptance", ylim=(0, None))
     for (name, values), (colour, style) in zip(curves.items(), ((GREEN, ":"), (BLUE, "-"), (RED, "--")), strict=False):
         below.plot(lengths[name], values, color=colour, linestyle=style, label=name)
-    below.set(xlabel="length of the path, steps times $h$", ylabel="squared move for a gradient", ylim=(0, None))
+    below.set(xlabel="trajectory length $hL$", ylabel="squared jump for a gradient", ylim=(0, None))
     below.legend(loc="upper right")
     return fig
 
