@@ -470,19 +470,19 @@ CASES = {
     "the_bound_below": {
         "street": call(
             X,
-            {"posterior": BELL, "smallest KL(q ‖ p)": 0.9 * BELL, "smallest KL(p ‖ q)": 0.5 * BELL},
-            {"posterior": X > 0, "smallest KL(q ‖ p)": X > 1, "smallest KL(p ‖ q)": X < 5},
+            {"posterior": BELL, "reverse KL": 0.9 * BELL, "forward KL": 0.5 * BELL},
+            {"posterior": X > 0, "reverse KL": X > 1, "forward KL": X < 5},
             "heard 3 m from the middle",
         ),
-        "ledger": call({"right bump": -8.2, "left bump": -8.8, "moments matched": -18.8}, -7.8),
+        "ledger": call({"right mode": -8.2, "left mode": -8.8, "moments matched": -18.8}, -7.8),
         "letting_go": call(
             UP,
             {
-                "standard deviation": {"posterior": UP, "smallest KL(q ‖ p)": 1 / UP},
-                "risk": {"posterior": 1 / UP, "smallest KL(q ‖ p)": UP},
+                "standard deviation": {"posterior": UP, "reverse KL": 1 / UP},
+                "risk": {"posterior": 1 / UP, "reverse KL": UP},
             },
         ),
-        "prices": call(5 * UP, {"posterior": 6 + UP, "smallest KL(q ‖ p)": 6 * UP, "smallest KL(p ‖ q)": 40 / UP}, 40.0),
+        "prices": call(5 * UP, {"posterior": 6 + UP, "reverse KL": 6 * UP, "forward KL": 40 / UP}, 40.0),
     },
     "topics": {
         "second_opinions": call(UP / UP.max(), (UP / UP.max()) ** 2, 0.25, (0.4, 0.2)),

@@ -1,4 +1,4 @@
-"""Drawings of the page on the bound below the log evidence. Each function takes what it draws and returns the figure."""
+"""Drawings of the page on the evidence lower bound. Each function takes what it draws and returns the figure."""
 
 import matplotlib.pyplot as plt
 
@@ -29,7 +29,7 @@ def street(theta, beliefs, dug, title="", fig=None):
 
 
 def ledger(bounds, log_evidence):
-    """What each q is short of the log evidence: ``bounds`` maps a name to its bound, the bar from there to the line is KL(q ‖ p)."""
+    """What each q is short of the log evidence: ``bounds`` maps a name to its ELBO, the bar from there to the line is KL(q ‖ p)."""
     fig, ax = plt.subplots(figsize=(5.0, 3.4))
     for row, (name, bound) in enumerate(bounds.items()):
         ax.barh(-row, log_evidence - bound, left=bound, height=0.35, color=ORANGE, alpha=0.7)
@@ -37,7 +37,7 @@ def ledger(bounds, log_evidence):
         ax.annotate(name, (log_evidence, -row + 0.28), (-5, 0), textcoords="offset points", ha="right")
         ax.annotate(f"{log_evidence - bound:.2f}", (bound, -row), (-8, 0), textcoords="offset points", ha="right", va="center")
     ax.axvline(log_evidence, color=BLACK, linestyle="--", linewidth=1.2, label="log evidence")
-    ax.plot([], [], "o", color=BLUE, label="bound")
+    ax.plot([], [], "o", color=BLUE, label="ELBO")
     lowest = min(bounds.values())
     reach = log_evidence - lowest
     ax.set(xlabel="nats", yticks=[], xlim=(lowest - 0.15 * reach, log_evidence + 0.06 * reach), ylim=(0.6 - len(bounds), 0.8))
