@@ -55,7 +55,7 @@ def parabola(offsets, variance, marks):
 
 
 def climbs(runs, best):
-    """Excess risk of the decision along climbs: ``runs`` maps a label to an array (runs, steps)."""
+    """Regret of the decision along climbs: ``runs`` maps a label to an array (runs, steps)."""
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, values), colour, style in zip(runs.items(), (ORANGE, BLUE, SKY), ("-", "--", "-."), strict=True):
         low, mid, high = np.quantile(values, [0.1, 0.5, 0.9], axis=0)
@@ -63,6 +63,6 @@ def climbs(runs, best):
         ax.fill_between(share, low, high, color=colour, alpha=0.15, linewidth=0)
         ax.plot(share, mid, color=colour, linestyle=style, label=name)
     ax.axhline(best, color=BLACK, linewidth=0.8, linestyle=":", label="the best q")
-    ax.set(yscale="log", ylim=(2e-4, 3), xlabel="share of the run", ylabel="excess risk")
+    ax.set(yscale="log", ylim=(2e-4, 3), xlabel="share of the run", ylabel="regret")
     ax.legend(loc="upper right")
     return fig
