@@ -38,7 +38,7 @@ def bubbles(theta, eps, weights, title="", fig=None):
 
 
 def decay(steps, exact, measured, draws):
-    """Share of the draws that is still worth something: ``exact`` and ``measured`` map a cut into blocks to shares (T,).
+    """Relative effective sample size: ``exact`` and ``measured`` map a cut into blocks to shares (T,).
 
     ``measured`` shares come from ``draws`` draws and cannot fall below ``1 / draws``, which is marked.
     """
@@ -48,7 +48,7 @@ def decay(steps, exact, measured, draws):
         ax.plot(steps, measured[name], symbol, color=colour, markersize=3.5)
     ax.axhline(1 / draws, color=BLACK, linestyle=":", linewidth=1)
     ax.annotate("one draw", (steps[-1], 0.9 / draws), ha="right", va="top")
-    ax.set(yscale="log", ylim=(0.2 / draws, 1.6), xlabel="steps since the draws were made", ylabel="effective share of the draws")
+    ax.set(yscale="log", ylim=(0.2 / draws, 1.6), xlabel="steps since the draws were made", ylabel="relative ESS")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
@@ -72,12 +72,12 @@ def coupled(moves, panels):
 
 
 def quotes(steps, curves):
-    """Excess risk of a decision against the age of the draws: ``curves`` maps names to excess risks (runs, T). Quartiles are shaded."""
+    """Regret of a decision against the age of the draws: ``curves`` maps names to regrets (runs, T). Quartiles are shaded."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
     for (name, runs), colour, style in zip(curves.items(), (BLACK, RED, BLUE, GREEN), ("-", "--", "-", "-."), strict=False):
         low, middle, high = np.quantile(runs, (0.25, 0.5, 0.75), axis=0)
         ax.plot(steps, middle, style, color=colour, label=name)
         ax.fill_between(steps, low, high, color=colour, alpha=0.15, linewidth=0)
-    ax.set(yscale="log", xlabel="steps since the draws were made", ylabel="excess risk of the quote")
+    ax.set(yscale="log", xlabel="steps since the draws were made", ylabel="regret of the quote")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
