@@ -36,7 +36,9 @@ def listed():
 
 
 CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswith("appendix/")]
-LESSON_FIRST = []  # chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
+LESSON_FIRST = [  # chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
+    "lambertw/skewing-a-bell",
+]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 
 
