@@ -40,12 +40,12 @@ def edge(bins, heights, x, one, both):
     return fig
 
 
-def tilts(tilt, dearer):
-    """How much dearer decisions are than the best, by the tilt of the loss: ``dearer`` maps a label to per cent."""
+def tilts(level, regret):
+    """What decisions lose against the best, by the level of the pinball loss: ``regret`` maps a label to per cent."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    for (name, values), (colour, style) in zip(dearer.items(), READERS, strict=True):
-        ax.plot(tilt, np.maximum(values, 1e-2), color=colour, linestyle=style, label=name)
-    ax.set(xlabel="tilt of the loss", ylabel="dearer than the best, %", yscale="log", ylim=(1e-2, None))
+    for (name, values), (colour, style) in zip(regret.items(), READERS, strict=True):
+        ax.plot(level, np.maximum(values, 1e-2), color=colour, linestyle=style, label=name)
+    ax.set(xlabel="level of the loss", ylabel="regret, % of the least risk", yscale="log", ylim=(1e-2, None))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
