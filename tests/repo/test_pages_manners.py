@@ -37,7 +37,14 @@ def listed():
 
 CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswith("appendix/")]
 # chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
-LESSON_FIRST = ["decisions/risk", "gradients/score-function", "is_gradients/reweighting", "lambertw/skewing-a-bell", "mcmc/hamiltonian", "vi/the-bound-below"]
+LESSON_FIRST = [
+    "decisions/risk",
+    "gradients/score-function",
+    "is_gradients/reweighting",
+    "lambertw/skewing-a-bell",
+    "mcmc/hamiltonian",
+    "vi/the-bound-below",
+]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 
 
