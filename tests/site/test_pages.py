@@ -84,7 +84,8 @@ def test_reader_can_switch_the_light_off(browser, home):
 
 
 def test_paper_shows_the_answers_and_no_bars_to_click_on(browser, home):
-    shown = lambda css: [box.is_displayed() for box in browser.find_elements("css selector", css)]
+    visible = "return [...document.querySelectorAll(arguments[0])].map(e => e.checkVisibility({contentVisibilityAuto: true}))"
+    shown = lambda css: browser.execute_script(visible, css)
     folded, bars = "details.sd-dropdown .sd-card-body", "details.hide"
     browser.get(f"{home}/decisions/risk.html")
     assert not any(shown(folded))
