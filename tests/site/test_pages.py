@@ -86,7 +86,7 @@ def test_reader_can_switch_the_light_off(browser, home):
 def test_paper_shows_the_answers_and_no_bars_to_click_on(browser, home):
     visible = "return [...document.querySelectorAll(arguments[0])].map(e => e.checkVisibility({contentVisibilityAuto: true}))"
     shown = lambda css: browser.execute_script(visible, css)
-    folded, bars = "details.sd-dropdown .sd-card-body", "details.hide"
+    folded, bars = "details.sd-dropdown .sd-card-body", ".tag_hide-input details.hide, .cell.tag_setup"
     browser.get(f"{home}/decisions/risk.html")
     assert not any(shown(folded))
     assert all(shown(bars))
