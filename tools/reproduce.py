@@ -69,6 +69,8 @@ def main() -> int:
     parser.add_argument("pages", nargs="*", type=Path, help="pages or folders; all of book/ and solutions/ if none")
     chosen = [path.resolve() for path in parser.parse_args().pages]
     paths = [path for path in pages.find_pages() if not chosen or any(path == one or one in path.parents for one in chosen)]
+    if not paths:
+        parser.error("no text notebook there")
     if not pages.run_and_report(paths):
         return 1
     shutil.rmtree(TARGET, ignore_errors=True)
