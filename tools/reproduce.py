@@ -28,6 +28,7 @@ from tools import pages
 
 TARGET = pages.ROOT / ".cache" / "reproduce"
 VARIES = "varies-with-"
+ALIKE = "[slider]\nregex: [0-9a-f]{32}\nreplace: its-name\n"  # Matplotlib names each slider at random
 
 
 def written(path: Path, target: Path = TARGET, root: Path = pages.ROOT) -> tuple[Path, list[str]]:
@@ -51,12 +52,14 @@ def written(path: Path, target: Path = TARGET, root: Path = pages.ROOT) -> tuple
         if beside.is_dir() and re.fullmatch(r"results|_static", beside.name) and not link.exists():
             link.symlink_to(beside)
     nbformat.write(notebook, place)
+    place.with_suffix(".cfg").write_text(ALIKE, "utf8")
     return place, varying
 
 
 def again(notebook: Path) -> subprocess.CompletedProcess[str]:
     """Run a notebook and compare."""
-    command = [sys.executable, "-m", "pytest", "-q", "--color=no", "--nbval", f"--nbval-cell-timeout={pages.CELL_SECONDS}", str(notebook)]
+    options = [f"--nbval-cell-timeout={pages.CELL_SECONDS}", f"--nbval-sanitize-with={notebook.with_suffix('.cfg')}"]
+    command = [sys.executable, "-m", "pytest", "-q", "--color=no", "--nbval", *options, str(notebook)]
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # figures go inline
     with pages.compiled_functions() as folder:
         environment |= {"JAX_COMPILATION_CACHE_DIR": str(folder), "PYTHONPATH": str(pages.ROOT)}
