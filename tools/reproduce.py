@@ -12,7 +12,6 @@ listed at the end.
 
 import argparse
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -47,10 +46,6 @@ def written(path: Path, target: Path = TARGET, root: Path = pages.ROOT) -> tuple
             cell.source += "None"  # nbval keeps no history, and without one a semicolon does not silence a cell
     place = (target / page.name).with_suffix(".ipynb")
     place.parent.mkdir(parents=True, exist_ok=True)
-    for beside in path.parent.iterdir():  # stored results, which pages read by relative paths
-        link = place.parent / beside.name
-        if beside.is_dir() and re.fullmatch(r"results|_static", beside.name) and not link.exists():
-            link.symlink_to(beside)
     nbformat.write(notebook, place)
     place.with_suffix(".cfg").write_text(ALIKE, "utf8")
     return place, varying
@@ -77,7 +72,8 @@ def main() -> int:
     if not pages.run_and_report(paths):
         return 1
     shutil.rmtree(TARGET, ignore_errors=True)
-    TARGET.mkdir(parents=True)
+    for folder in pages.FOLDERS:  # pages read stored results, and one reads the other pages, by relative paths
+        shutil.copytree(pages.ROOT / folder, TARGET / folder, copy_function=os.symlink, ignore=shutil.ignore_patterns("_build", ".*"))
     (TARGET / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n", "utf8")
     notebooks, varying = zip(*(written(path) for path in paths), strict=True)
     failed = 0
