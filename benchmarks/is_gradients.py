@@ -37,7 +37,7 @@ from course_pkg.is_gradients import published as pub
 
 FAMILY = families.mean_field_normal()
 ADAM = (0.9, 0.999)
-RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
+RATES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 BUDGETS = {"normal": (160, 640, 2560), "regression": (40, 160, 640), "mixture": (160, 640, 2560)}  # gradients; the rate falls to 1/100
 TARGETS = {  # nats below the optimum for each parameter; for the first two 1, 0.1 and 0.01 per cent of where a run starts
     "normal": {"coarse": 2500.0, "middle": 250.0, "fine": 25.0},

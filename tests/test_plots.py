@@ -413,7 +413,7 @@ CASES = {
     },
     "score_function": {
         "arrows": call({f"M = {m}": (DRAWS[:m], TERMS[:m]) for m in (1, 2, 3)}, np.array([3.0, 9.0]), ROUND, LEANING),
-        "parabola": call(X, VALLEY, {"crates": (0.0, 1.0), "thousandths": (2.0, 5.0), "best": (-1.0, 2.0)}),
+        "parabola": call(X, VALLEY, {"crates": (0.0, 1.0), "thousandths": (2.0, 5.0), "thousands": (0.5, 1.5), "best": (-1.0, 2.0)}),
         "climbs": call({"5 draws": RUNS, "100 draws": 0.5 * RUNS, "small steps": 2 * RUNS}, 0.008),
     },
     "skewed_data": {

@@ -47,7 +47,7 @@ def parabola(offsets, variance, marks):
     """Variance of one term against the constant added to log p: ``marks`` maps a label to (offset, variance)."""
     fig, ax = plt.subplots()
     ax.plot(offsets, variance, color=BLUE)
-    for (name, (at, value)), colour, shape in zip(marks.items(), (BLACK, RED, GREEN), ("o", "X", "D"), strict=True):
+    for (name, (at, value)), colour, shape in zip(marks.items(), (BLACK, RED, ORANGE, GREEN), ("o", "X", "^", "D"), strict=True):
         ax.plot(at, value, shape, color=colour, markersize=8, linestyle="none", label=name)
     ax.set(xlabel="constant added to log p", ylabel="variance of one term", ylim=(0, None))
     ax.legend()
