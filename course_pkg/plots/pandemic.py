@@ -46,14 +46,14 @@ def pool_sizes(sizes, tests, deviation, clear):
     return fig
 
 
-def positive_pools(counts, mended, printed):
-    """How many pools turn out positive: simulated, by the mended law, by the printed one."""
+def positive_pools(counts, right, swapped):
+    """How many pools turn out positive: simulated, with each count in its place, with the two counts swapped."""
     fig, ax = plt.subplots()
-    n = np.arange(len(mended))
-    share = np.bincount(counts, minlength=len(mended))[: len(mended)] / len(counts)
+    n = np.arange(len(right))
+    share = np.bincount(counts, minlength=len(right))[: len(right)] / len(counts)
     ax.bar(n, share, width=1.0, color=BLUE, alpha=0.3, label="simulated")
-    ax.plot(n, mended, "o", color=BLUE, markersize=4, label="mended law")
-    ax.plot(np.arange(len(printed)), printed, "x", color=RED, markersize=5, label="printed law")
+    ax.plot(n, right, "o", color=BLUE, markersize=4, label="each count in its place")
+    ax.plot(np.arange(len(swapped)), swapped, "x", color=RED, markersize=5, label="counts swapped")
     ax.set(xlabel="positive pools out of 96", yticks=[], xlim=(-1, 36))
     ax.legend(loc="upper right")
     return fig

@@ -38,6 +38,8 @@ def listed():
 CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswith("appendix/")]
 # chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
 LESSON_FIRST = [
+    "decisions/a-first-decision",
+    "decisions/pandemic",
     "decisions/risk",
     "gradients/score-function",
     "is_gradients/reweighting",
