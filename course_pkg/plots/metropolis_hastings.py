@@ -68,13 +68,13 @@ def tuning(walks, langevins):
 
 
 def excess(steps, curves, before):
-    """Excess risk against the number of steps, both axes logarithmic; ``before`` is (value, words) of a decision without a chain."""
+    """Regret against the number of steps, both axes logarithmic; ``before`` is (value, words) of a decision without a chain."""
     fig, ax = plt.subplots(figsize=(5.0, 4.6))
     styles = zip((BLUE, GREEN, RED, ORANGE), ("s:", "o-", "^--", "D-."), strict=True)
     for (name, values), (colour, style) in zip(curves.items(), styles, strict=False):
         ax.plot(steps, values, style, color=colour, markersize=4, label=name)
     value, words = before
     ax.axhline(value, color=BLACK, linewidth=1, label=words)
-    ax.set(xscale="log", yscale="log", xlabel="steps of the chain", ylabel="excess risk")
+    ax.set(xscale="log", yscale="log", xlabel="steps of the chain", ylabel="regret")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
