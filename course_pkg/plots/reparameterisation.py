@@ -67,12 +67,12 @@ def win_and_lose(dims, by_dimension, k, by_wave):
 
 
 def climbs(runs, best):
-    """Excess risk along climbs, median and range: ``runs`` maps a label to (evaluations (steps,), array (runs, steps))."""
+    """Regret along climbs, median and range: ``runs`` maps a label to (evaluations (steps,), array (runs, steps))."""
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, (cost, values)), colour, style in zip(runs.items(), (RED, ORANGE, BLUE), ("-", "-.", "--"), strict=False):
         ax.fill_between(cost, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
         ax.plot(cost, np.median(values, axis=0), color=colour, linestyle=style, label=name)
-    ax.axhline(best, color=BLACK, linewidth=0.8, linestyle=":", label="at the best bound")
-    ax.set(yscale="log", xlabel="evaluations of the log joint", ylabel="excess risk")
+    ax.axhline(best, color=BLACK, linewidth=0.8, linestyle=":", label="at the best ELBO")
+    ax.set(yscale="log", xlabel="evaluations of the log joint", ylabel="regret")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 0.08))
     return fig
