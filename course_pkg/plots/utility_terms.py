@@ -7,9 +7,9 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark
 KINDS: dict[str, dict] = {
     "naive": {"color": BLUE, "marker": "o"},
     "Taylor": {"color": GREEN, "marker": "s", "linestyle": "--"},
-    "Taylor as printed": {"color": RED, "marker": "^", "linestyle": "-."},
+    "Taylor of logs": {"color": RED, "marker": "^", "linestyle": "-."},
     "Jensen": {"color": ORANGE, "marker": "v", "linestyle": ":"},
-    "8 even draws": {"color": PURPLE, "marker": "*", "linestyle": "none", "markersize": 10},
+    "8 quasi-Monte Carlo draws": {"color": PURPLE, "marker": "*", "linestyle": "none", "markersize": 10},
 }
 
 
@@ -31,7 +31,7 @@ def errors(panels):
     fig, axes = plt.subplots(len(panels), 1, sharex=True, figsize=(5.0, 2.8 * len(panels)))
     for ax, (title, (draws, curves)) in zip(axes, panels.items(), strict=True):
         for name, values in curves.items():
-            at = [8] if name == "8 even draws" else draws[-len(values) :]
+            at = [8] if name == "8 quasi-Monte Carlo draws" else draws[-len(values) :]
             ax.plot(at, values, label=name, **{"markersize": 4} | KINDS[name])
         ax.set(xscale="log", yscale="log", title=title, ylabel="error")
     axes[-1].set_xlabel(r"outcomes for each $\theta$, $S_y$")

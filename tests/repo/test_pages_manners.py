@@ -45,6 +45,7 @@ LESSON_FIRST = [
     "gradients/score-function",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
+    "lcvi/utility-terms",
     "mcmc/hamiltonian",
     "mcmc/metropolis-hastings",
     "vi/the-bound-below",
