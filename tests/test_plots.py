@@ -50,7 +50,7 @@ CASES = {
         "break_even": call(
             UP, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / 10 for u in (1, 5, 9)}
         ),
-        "seen_and_unseen": call({"seen": 0.8 * PAIR, "unseen": 0.9 * PAIR}, {"seen": 10 * PAIR, "unseen": PAIR}),
+        "seen_and_unseen": call({"training": 0.8 * PAIR, "held out": 0.9 * PAIR}, {"training": 10 * PAIR, "held out": PAIR}),
     },
     "any_engine": {
         "beside": call(

@@ -8,10 +8,10 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark, shad
 COLOURS = (RED, BLUE, GREEN)
 
 
-def two_beliefs(y, true, believed, right, wrong, tilts, excess, agree):
-    """Above: two densities and the decision of each. Below: what the wrong one's decision costs beyond the right one's, by tilt.
+def two_beliefs(y, true, believed, right, wrong, tilts, regret, agree):
+    """Above: two densities and the decision of each. Below: the regret of the wrong one's decision, by tilt.
 
-    ``excess`` is in per cent of the lowest risk, ``agree`` the tilts at which both decide alike.
+    ``regret`` is in per cent of the lowest risk, ``agree`` the tilts at which both decide alike.
     """
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
     shade(top, y, true, color=BLUE, label="truth")
@@ -20,9 +20,9 @@ def two_beliefs(y, true, believed, right, wrong, tilts, excess, agree):
     mark(top, wrong, f"$h_q$ = {wrong:.2f}", color=RED, side="left")
     top.set(xlabel="inflow $y$", ylabel="density", ylim=(0, 1.25 * max(true)))
     top.legend(loc="center right")
-    below.plot(tilts, excess, color=BLACK)
+    below.plot(tilts, regret, color=BLACK)
     below.plot(agree, np.zeros(len(agree)), "o", color=BLUE, label="same decision")
-    below.set(xlabel="tilt of the loss", ylabel="dearer by, %", ylim=(-0.05 * max(excess), None))
+    below.set(xlabel="tilt of the loss", ylabel="regret, % of the lowest risk", ylim=(-0.05 * max(regret), None))
     below.legend(loc="upper right")
     return fig
 
@@ -56,27 +56,27 @@ def savings(panels):
 
 
 def break_even(numbers, simulated, predicted, gaps):
-    """Excess risk against the number of outcomes learnt from: marks as simulated, lines as predicted, level if nothing is learnt."""
+    """Regret against the number of outcomes learnt from: marks as simulated, lines as predicted, level if nothing is learnt."""
     fig, ax = plt.subplots(figsize=(5.0, 4.0))
     for (name, values), colour, shape in zip(simulated.items(), COLOURS, "os^", strict=True):
         ax.plot(numbers, values, shape, color=colour, markersize=5, label=name)
         ax.plot(numbers, predicted[name], color=colour, linewidth=1)
         ax.axhline(gaps[name], color=colour, linestyle=":")
-    ax.set(xscale="log", yscale="log", xlabel="outcomes learnt from", ylabel="excess risk")
+    ax.set(xscale="log", yscale="log", xlabel="outcomes learnt from", ylabel="regret")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 0.12))
     return fig
 
 
-def seen_and_unseen(levels, dearer):
-    """Above: levels learnt from outcomes "seen" and "unseen" by the posterior. Below: by how many per cent they raise the risk."""
+def seen_and_unseen(levels, added):
+    """Above: levels learnt from the posterior's "training" outcomes and those "held out" of it. Below: the risk they add, in per cent."""
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 4.0))
-    for ax, what in ((top, levels), (below, dearer)):
+    for ax, what in ((top, levels), (below, added)):
         for row, (name, values) in enumerate(reversed(what.items())):
-            ax.plot(values, np.full(len(values), row), "o", color=RED if name == "seen" else BLUE, alpha=0.4, markersize=5)
+            ax.plot(values, np.full(len(values), row), "o", color=RED if name == "training" else BLUE, alpha=0.4, markersize=5)
         ax.set_yticks(range(len(what)), list(reversed(what)))
         ax.set(ylabel="learnt from", ylim=(-0.6, len(what) - 0.4))
     top.axvline(0.9, color=BLACK, linewidth=0.8, linestyle="--")
     below.axvline(0, color=BLACK, linewidth=0.8, linestyle="--")
     top.set_xlabel("level of the quantile that is taken")
-    below.set_xlabel("dearer than the q-optimal decision, %")
+    below.set_xlabel("risk above that of the q-optimal decision, %")
     return fig

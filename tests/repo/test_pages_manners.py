@@ -48,6 +48,7 @@ LESSON_FIRST = [
     "lcvi/utility-terms",
     "mcmc/hamiltonian",
     "mcmc/metropolis-hastings",
+    "posthoc/a-wrong-posterior",
     "vi/the-bound-below",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
