@@ -84,12 +84,12 @@ def funnel(runs, behind, depth, labels):
 
 
 def edges(middles, shares, limits):
-    """Share of paths that diverge against log tau: ``shares`` maps step sizes to values at ``middles``, ``limits`` to the edge foretold."""
+    """Share of trajectories that diverge against log tau: ``shares`` maps steps to values at ``middles``, ``limits`` to the edge."""
     fig, ax = plt.subplots(figsize=(5.0, 3.4))
     for (h, share), (colour, style), shape in zip(shares.items(), ((RED, "-"), (BLUE, "--"), (GREEN, "-.")), "osD", strict=False):
         ax.plot(middles, 100 * np.asarray(share), style, marker=shape, markersize=3.5, color=colour, label=f"h = {h:.2g}")
         ax.axvline(limits[h], color=colour, linestyle=":", linewidth=1.2)
-    ax.set(xlabel=r"$\log\tau$ where the path begins", ylabel="paths that diverge, %")
+    ax.set(xlabel=r"$\log\tau$ where the trajectory begins", ylabel="trajectories that diverge, %")
     ax.legend(loc="upper right")
     return fig
 

@@ -49,6 +49,7 @@ LESSON_FIRST = [
     "mcmc/hamiltonian",
     "mcmc/metropolis-hastings",
     "posthoc/a-wrong-posterior",
+    "mcmc/nuts",
     "vi/the-bound-below",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
