@@ -40,6 +40,7 @@ CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswit
 LESSON_FIRST = [
     "decisions/risk",
     "gradients/score-function",
+    "is_gradients/averages-that-remember",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
     "mcmc/hamiltonian",
