@@ -25,14 +25,14 @@ def paths(runs):
 
 
 def distances(runs, floor=1e-12):
-    """Distance to the summit on a logarithmic axis, median and range: ``runs`` maps a label to (runs, steps)."""
+    """Distance to the optimum on a logarithmic axis, median and range: ``runs`` maps a label to (runs, steps)."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
     for (name, values), colour, style in _named(runs):
         values = np.maximum(values, floor)
         step = np.arange(values.shape[1])
         ax.fill_between(step, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
         ax.plot(step, np.median(values, axis=0), color=colour, linestyle=style, label=name)
-    ax.set(yscale="log", xlabel="step", ylabel="distance to the summit")
+    ax.set(yscale="log", xlabel="step", ylabel="distance to the optimum")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
@@ -51,12 +51,12 @@ def moved(delta, answers, lowest, highest):
 
 
 def risks(runs, best):
-    """Extra risk against work, median and range: ``runs`` maps a label to (work (steps,), extra risk (runs, steps))."""
+    """Regret against work, median and middle 80 %: ``runs`` maps a label to (work (steps,), regret (runs, steps))."""
     fig, ax = plt.subplots(figsize=(5.0, 4.2))
     for (name, (work, values)), colour, style in _named(runs):
         ax.fill_between(work, *np.quantile(values, [0.1, 0.9], axis=0), color=colour, alpha=0.12, linewidth=0)
         ax.plot(work, np.median(values, axis=0), color=colour, linestyle=style, label=name)
-    ax.axhline(best, color=BLACK, linestyle=":", linewidth=0.9, label="at the best bound")
-    ax.set(yscale="log", xlabel="model gradients (one block, one draw)", ylabel="extra risk, per cent")
+    ax.axhline(best, color=BLACK, linestyle=":", linewidth=0.9, label="at the best ELBO")
+    ax.set(yscale="log", xlabel="model gradients (one block, one draw)", ylabel="regret, per cent")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig

@@ -43,6 +43,7 @@ LESSON_FIRST = [
     "decisions/risk",
     "gradients/reparameterisation",
     "gradients/score-function",
+    "is_gradients/averages-that-remember",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
     "lcvi/utility-terms",
