@@ -32,8 +32,8 @@ serve: book  ## show the book in a browser (PORT=8000)
 lab: env  ## work on the exercises in JupyterLab
 	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
 
-generate: env  ## write again what is generated from a source: errata page, student exercises
-	@for tool in tools/errata.py tools/exercises.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
+generate: env  ## write again what is generated from a source: errata page, glossary, student exercises
+	@for tool in tools/errata.py tools/glossary.py tools/exercises.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
 
 test: env  ## everything: lint, book, every cell of every page, every test
 	@tools/test.sh

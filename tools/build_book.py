@@ -18,7 +18,7 @@ BOOK = ROOT / "book"
 SITE = BOOK / "_build" / "html"
 DOCTREES = BOOK / "_build" / "doctrees"
 STAMP = BOOK / "_build" / "stamp.json"
-GENERATORS = ("errata.py", "exercises.py")  # scripts in tools/ whose --check says whether their output is in step
+GENERATORS = ("errata.py", "exercises.py", "glossary.py")  # scripts in tools/ whose --check says whether their output is in step
 ADDRESS = "http://127.0.0.1:8000"
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+import re
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -94,6 +95,14 @@ def test_paper_shows_the_answers_and_no_bars_to_click_on(browser, home):
     assert shown(folded)
     assert all(shown(folded))
     assert not any(shown(bars))
+
+
+def test_pages_and_figures_count_by_chapter():
+    first = (SITE / "gradients" / "climbing-with-noise.html").read_text("utf8")
+    last = (SITE / "posthoc" / "a-wrong-posterior.html").read_text("utf8")
+    assert "<title>4.1. " in first and "<title>8.1. " in last
+    for page, chapter in ((first, "4"), (last, "8")):
+        assert set(re.findall(r"Fig\. (\d+)\.\d", page)) == {chapter}
 
 
 def test_nothing_in_the_output_is_left_from_thebe_or_a_cdn():
