@@ -43,6 +43,7 @@ LESSON_FIRST = [
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
     "mcmc/hamiltonian",
+    "vi/coordinate-ascent",
     "vi/the-bound-below",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
