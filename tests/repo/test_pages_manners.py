@@ -51,6 +51,7 @@ LESSON_FIRST = [
     "mcmc/metropolis-hastings",
     "posthoc/a-wrong-posterior",
     "mcmc/nuts",
+    "vi/coordinate-ascent",
     "vi/the-bound-below",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
