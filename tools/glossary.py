@@ -25,8 +25,8 @@ INTRODUCTION = """\
 
 # Glossary
 
-The terms that this book sets in bold, what other books call them, and the homely word that a page may put beside one. Each entry ends with the
-page that introduces it.
+The terms that this book sets in bold, what other books call them, and the homely word that a page may put beside one.
+Each entry ends with the page that introduces it.
 
 :::{glossary}
 """
@@ -77,7 +77,9 @@ def main() -> None:
     terms = tomllib.loads(SOURCE.read_text("utf8"))["term"]
     text = glossary(terms, {path: path.read_text("utf8") for path in pages()})
     if check:
-        sys.exit(0 if PAGE.exists() and PAGE.read_text("utf8") == text else f"{PAGE.relative_to(ROOT)} is out of step: python tools/glossary.py")
+        sys.exit(
+            0 if PAGE.exists() and PAGE.read_text("utf8") == text else f"{PAGE.relative_to(ROOT)} is out of step: python tools/glossary.py"
+        )
     PAGE.write_text(text, "utf8")
 
 

@@ -9,10 +9,7 @@ def by_chapter(self, env):  # noqa: ARG001
     """Number each page of the k-th numbered part of the contents (k, 1), (k, 2), and so on; return the pages whose number changed."""
     before, env.toc_secnumbers = env.toc_secnumbers, {}
     parts = [
-        toctree
-        for page in env.numbered_toctrees
-        for toctree in env.get_doctree(page).findall(addnodes.toctree)
-        if toctree.get("numbered")
+        toctree for page in env.numbered_toctrees for toctree in env.get_doctree(page).findall(addnodes.toctree) if toctree.get("numbered")
     ]
     for chapter, part in enumerate(parts, 1):
         for place, (_, page) in enumerate(part["entries"], 1):
