@@ -76,11 +76,10 @@ def main() -> None:
     check = parser.parse_args().check
     terms = tomllib.loads(SOURCE.read_text("utf8"))["term"]
     text = glossary(terms, {path: path.read_text("utf8") for path in pages()})
-    if check:
-        sys.exit(
-            0 if PAGE.exists() and PAGE.read_text("utf8") == text else f"{PAGE.relative_to(ROOT)} is out of step: python tools/glossary.py"
-        )
-    PAGE.write_text(text, "utf8")
+    if not check:
+        PAGE.write_text(text, "utf8")
+    elif PAGE.read_text("utf8") != text:
+        sys.exit(f"{PAGE.relative_to(ROOT)} is out of step: python tools/glossary.py")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,6 @@ def by_chapter(self, env):  # noqa: ARG001
     return [page for page, numbers in env.toc_secnumbers.items() if numbers != before.get(page)]
 
 
-def setup(app):
+def setup(app):  # noqa: ARG001
     TocTreeCollectorWithStyles.assign_section_numbers = by_chapter
     return {"parallel_read_safe": True, "parallel_write_safe": True}

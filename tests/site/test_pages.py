@@ -100,8 +100,8 @@ def test_paper_shows_the_answers_and_no_bars_to_click_on(browser, home):
 def test_pages_and_figures_count_by_chapter():
     first = (SITE / "gradients" / "climbing-with-noise.html").read_text("utf8")
     last = (SITE / "posthoc" / "a-wrong-posterior.html").read_text("utf8")
-    assert "<title>4.1. " in first and "<title>8.1. " in last
     for page, chapter in ((first, "4"), (last, "8")):
+        assert f"<title>{chapter}.1. " in page
         assert set(re.findall(r"Fig\. (\d+)\.\d", page)) == {chapter}
 
 
