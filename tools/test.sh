@@ -42,8 +42,8 @@ step lint lint
 step book "$python" tools/build_book.py
 # A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
 # The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
-step library "${compiler[@]}" "$python" -m pytest -n 2 --dist loadfile --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
-step course "$python" -m pytest -n 2 --dist loadfile tests/[a-z]*/ book "$@"
+step library "${compiler[@]}" "$python" -m pytest -n 2 --dist loadfile --durations=40 --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
+step course "$python" -m pytest -n 2 --dist loadfile --durations=40 tests/[a-z]*/ book "$@"
 if [ -n "$branches" ]; then
     step seeds "$python" tools/reseed.py --shifts 2
     step reproduce "$python" tools/reproduce.py
