@@ -42,6 +42,7 @@ LESSON_FIRST = [
     "gradients/score-function",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
+    "lcvi/two-posteriors",
     "lcvi/utility-terms",
     "mcmc/hamiltonian",
     "vi/the-bound-below",
