@@ -518,7 +518,10 @@ CASES = {
     "utility_terms": {
         "climb": call(UP[:4], {"naive": -1 / UP[:4], "Taylor": -1 / UP[:3]}, {"the term": -0.5, "the linearised term": -1.0}),
         "errors": call(
-            {"size of the bias": (UP[:4], {"naive": 1 / UP[:4], "8 quasi-Monte Carlo draws": [0.1]}), "300 decks": (UP[:4], {"Jensen": UP[:4]})}
+            {
+                "size of the bias": (UP[:4], {"naive": 1 / UP[:4], "8 quasi-Monte Carlo draws": [0.1]}),
+                "300 decks": (UP[:4], {"Jensen": UP[:4]}),
+            }
         ),
         "two_objectives": call(X, {"outside": -VALLEY, "inside": -((X - 1) ** 2)}, {"right": 0.0, "printed": 1.0}),
     },
