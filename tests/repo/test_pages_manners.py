@@ -46,6 +46,7 @@ LESSON_FIRST = [
     "is_gradients/averages-that-remember",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
+    "lcvi/two-posteriors",
     "lcvi/utility-terms",
     "mcmc/hamiltonian",
     "mcmc/metropolis-hastings",
