@@ -32,13 +32,13 @@ def schedules(runs):
 
 
 def excess(curves, every=10):
-    """Mean excess risk along the run, in euros a day: ``curves`` maps a label to one number for each step."""
+    """Mean regret along the run, in euros a day: ``curves`` maps a label to one number for each step."""
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     styles = ("-", "--", "-.", ":")
     for (name, curve), colour, style in zip(curves.items(), (ORANGE, BLUE, GREEN, SKY), styles, strict=True):
         step = np.arange(1, len(curve) + 1)
         keep = np.unique(np.geomspace(1, len(curve), 60 * every).astype(int)) - 1
         ax.plot(step[keep], curve[keep], color=colour, linestyle=style, label=name)
-    ax.set(xscale="log", yscale="log", xlabel="step", ylabel="excess risk, euros a day")
+    ax.set(xscale="log", yscale="log", xlabel="step", ylabel="regret, euros a day")
     ax.legend(loc="lower left")
     return fig

@@ -41,6 +41,7 @@ LESSON_FIRST = [
     "decisions/a-first-decision",
     "decisions/pandemic",
     "decisions/risk",
+    "gradients/climbing-with-noise",
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
