@@ -41,6 +41,7 @@ LESSON_FIRST = [
     "decisions/risk",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
+    "is_gradients/importance-sampled-sgd",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
     "mcmc/hamiltonian",
