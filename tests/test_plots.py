@@ -252,11 +252,10 @@ CASES = {
                 "to 10 nats": {"one": np.ones(9), "two": np.linspace(0.5, 5, 9)},
                 "to 1 nat": {"one": 2 * np.ones(9), "two": np.linspace(0.5, 3, 9)},
             },
-            7.0,
         ),
         "budget": call(
             np.arange(1, 10),
-            {name: np.exp(-s * np.ones((3, 9))) for s, name in enumerate(("SGD", "Adam forgets", "coin", "threshold"))},
+            {name: np.exp(-s * np.ones((3, 9))) for s, name in enumerate(("SGD", "rescaled Adam", "coin", "guarded"))},
             14.0,
             5,
         ),

@@ -52,18 +52,16 @@ def standing_still(gaps, weights):
     return fig
 
 
-def gains(ratio, curves, here):
+def gains(ratio, curves):
     """How many times faster than plain SGD, by how much dearer a model gradient is than a step.
 
-    ``curves`` maps a target's name to a map of a method's name to gains at each ``ratio``; one panel a target. ``here`` is the ratio
-    of the model at hand.
+    ``curves`` maps a target's name to a map of a method's name to gains at each ``ratio``; one panel a target.
     """
     fig, axes = plt.subplots(len(curves), 1, sharex=True, figsize=(5.0, 2.7 * len(curves)))
     for ax, (title, lines) in zip(axes, curves.items(), strict=True):
         for (name, values), (colour, style) in zip(lines.items(), PALETTE, strict=False):
             ax.plot(ratio, values, color=colour, linestyle=style, label=name)
         ax.axhline(1, color=BLACK, linewidth=0.8)
-        ax.axvline(here, color=SKY, linewidth=1, linestyle=":")
         ax.set(title=title, xscale="log", yscale="log", ylabel="times as fast")
         ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]
         ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
@@ -75,9 +73,9 @@ def gains(ratio, curves, here):
 
 
 def budget(counts, risks, worst, marked):
-    """Excess risk by model gradients spent, median and range: ``risks`` maps a label to (runs, len(counts)).
+    """Regret by model gradients spent, median and range: ``risks`` maps a label to (runs, len(counts)).
 
-    ``worst`` is the excess risk before the first step, ``marked`` the budget that the text speaks of.
+    ``worst`` is the regret before the first step, ``marked`` the budget that the text speaks of.
     """
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, values), (colour, style) in zip(risks.items(), PALETTE, strict=False):
@@ -85,6 +83,6 @@ def budget(counts, risks, worst, marked):
         ax.plot(counts, np.median(values, axis=0), color=colour, linestyle=style, label=name)
     ax.axhline(worst, color=BLACK, linewidth=0.8, linestyle=":", label="before the first step")
     ax.axvline(marked, color=SKY, linewidth=1, linestyle=":")
-    ax.set(yscale="log", xlabel="model gradients", ylabel="excess risk of a quote")
+    ax.set(yscale="log", xlabel="model gradients", ylabel="regret of a quote")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=1)
     return fig

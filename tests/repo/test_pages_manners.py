@@ -45,6 +45,7 @@ LESSON_FIRST = [
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
+    "is_gradients/importance-sampled-sgd",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
     "lcvi/two-posteriors",
