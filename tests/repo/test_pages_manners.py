@@ -44,6 +44,7 @@ LESSON_FIRST = [
     "lambertw/skewing-a-bell",
     "mcmc/hamiltonian",
     "posthoc/a-wrong-posterior",
+    "posthoc/staying-faithful",
     "vi/the-bound-below",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
