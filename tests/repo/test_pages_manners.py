@@ -55,6 +55,7 @@ LESSON_FIRST = [
     "posthoc/a-wrong-posterior",
     "mcmc/nuts",
     "vi/coordinate-ascent",
+    "posthoc/staying-faithful",
     "vi/the-bound-below",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
