@@ -81,7 +81,6 @@ CASES = {
             X, {"3 draws": np.array([-1.0, 0.0, 2.0]), "4 draws": np.array([-2.0, -0.5, 0.5, 1.0])}, 2 * stats.norm.cdf(X) - 1
         ),
         "two_valleys": call(X, np.cos(2 * X), X[::6], np.cos(2 * X[::6]), {"bisection": (1.6, -1.0), "look first": (-1.6, -1.0)}),
-        "plant": call(X, BELL, {"KL": BELL**2, "moments": 0.9 * BELL, "for the decision": 0.5 * BELL}, 1.0),
     },
     "beliefs_without_a_likelihood": {
         "beliefs": call(X, {"coherent": {"at once": BELL, "reversed": BELL}, "power": {"at once": BELL, "reversed": BELL**2}}),
@@ -361,6 +360,9 @@ CASES = {
         "edges": call(UP, {0.3: 1 / UP, 0.1: 0.5 / UP}, {0.3: 2.0, 0.1: 4.0}),
         "traces": call({"centred": np.sin(UP), "non-centred": np.cos(9 * UP)}, "spread"),
         "unseen": call(X, BELL, np.vstack([X / 2, X / 3])),
+    },
+    "on_or_off": {
+        "plant": call(X, BELL, {"KL": BELL**2, "moments": 0.9 * BELL, "for the decision": 0.5 * BELL}, 1.0),
     },
     "other_distances": {
         "village": call(X, BELL, [-2.0, -1.0], 2.5, 1.0, (-0.5, 0.5)),

@@ -39,6 +39,8 @@ CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswit
 # chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
 LESSON_FIRST = [
     "decisions/a-first-decision",
+    "decisions/bayes-rules",
+    "decisions/on-or-off",
     "decisions/pandemic",
     "decisions/risk",
     "gradients/climbing-with-noise",
