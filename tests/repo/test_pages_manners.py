@@ -45,6 +45,7 @@ LESSON_FIRST = [
     "mcmc/hamiltonian",
     "vi/coordinate-ascent",
     "vi/the-bound-below",
+    "vi/what-is-guaranteed",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 
