@@ -59,6 +59,7 @@ LESSON_FIRST = [
     "vi/coordinate-ascent",
     "posthoc/staying-faithful",
     "vi/the-bound-below",
+    "vi/what-is-guaranteed",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 
