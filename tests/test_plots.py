@@ -45,7 +45,6 @@ CASES = {
     },
     "a_wrong_posterior": {
         "two_beliefs": call(X, BELL, 0.8 * BELL, 0.5, -1.0, np.linspace(0.1, 0.9, 25), VALLEY - 1, np.array([0.5])),
-        "the_map": call(UP, UP, {"p-optimal": (0.0, 1.0), "q-optimal": (0.0, -0.05), "learnt line": (0.1, 0.9)}, (UP, 0.5 * UP)),
         "savings": call({f"tilt {u}": {"p-optimal": 1 + 0 * PAIR, "network": u - PAIR} for u in (0.1, 0.9)}),
         "break_even": call(
             UP, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / 10 for u in (1, 5, 9)}

@@ -8,10 +8,10 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark, shad
 COLOURS = (RED, BLUE, GREEN)
 
 
-def two_beliefs(y, true, believed, right, wrong, tilts, regret, agree):
-    """Above: two densities and the decision of each. Below: the regret of the wrong one's decision, by tilt.
+def two_beliefs(y, true, believed, right, wrong, tilts, saved, agree):
+    """Above: two densities and the decision of each. Below: what the right one's decision saves, by tilt.
 
-    ``regret`` is in per cent of the lowest risk, ``agree`` the tilts at which both decide alike.
+    ``saved`` is in per cent of the risk of the wrong one's decision, ``agree`` the tilts at which both decide alike.
     """
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
     shade(top, y, true, color=BLUE, label="truth")
@@ -20,24 +20,10 @@ def two_beliefs(y, true, believed, right, wrong, tilts, regret, agree):
     mark(top, wrong, f"$h_q$ = {wrong:.2f}", color=RED, side="left")
     top.set(xlabel="inflow $y$", ylabel="density", ylim=(0, 1.25 * max(true)))
     top.legend(loc="center right")
-    below.plot(tilts, regret, color=BLACK)
+    below.plot(tilts, saved, color=BLACK)
     below.plot(agree, np.zeros(len(agree)), "o", color=BLUE, label="same decision")
-    below.set(xlabel="tilt of the loss", ylabel="regret, % of the lowest risk", ylim=(-0.05 * max(regret), None))
+    below.set(xlabel="tilt of the loss", ylabel="to save, % of the q-optimal risk", ylim=(-0.05 * max(saved), None))
     below.legend(loc="upper right")
-    return fig
-
-
-def the_map(told, outcome, lines, curve):
-    """Outcomes against what the approximation says of them, the lines (label: values at ``told``'s range) and a learnt curve."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.8))
-    ax.plot(told, outcome, ".", color=BLACK, alpha=0.15, markersize=3)
-    span = np.linspace(min(told), max(told), 2)
-    for (name, (a, b)), colour, style in zip(lines.items(), (BLUE, RED, ORANGE), ("-", ":", "--"), strict=True):
-        ax.plot(span, a + b * span, style, color=colour, label=name)
-    ax.plot(*curve, "-.", color=GREEN, label="learnt network")
-    ax.axhline(0, color=BLACK, linewidth=0.8)
-    ax.set(xlabel="mean of the approximation", ylabel="inflow, decision", ylim=(-1, 1.2 * max(told)))
-    ax.legend(loc="upper left")
     return fig
 
 
