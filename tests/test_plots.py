@@ -312,10 +312,7 @@ CASES = {
             {"this chain": 0.5**UP, "even ring": 0.5 + 0 * UP, "its average": 1 / UP},
         ),
         "three_traces": call({"timid": np.sin(UP), "well tuned": np.cos(3 * UP), "bold": np.sign(np.sin(UP))}, (-1.0, 1.0)),
-        "tuning": call(
-            {"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}, {"d = 5": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}
-        ),
-        "excess": call(UP, {"timid": 2 / UP, "well tuned": 1 / UP, "bold": 3 / UP, "Langevin": 0.5 / UP}, (0.3, "plug-in, no chain")),
+        "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
     },
     "models_and_guides": {
         "readings": call(X, {"a deviation": (0.5 * BELL, BELL, 0.3), "a variance": (0.7 * BELL, BELL, 0.2)}),

@@ -55,26 +55,11 @@ def three_traces(traces, band):
     return fig
 
 
-def tuning(walks, langevins):
-    """What a proposal moves, as a share of the best, against its acceptance: each dict maps a name to (acceptance, share)."""
-    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.0))
-    for ax, title, curves in zip(axes, ("random walk", "Langevin"), (walks, langevins), strict=True):
-        for (name, (acceptance, share)), (colour, style) in zip(curves.items(), ((SKY, ":"), (ORANGE, "-."), (BLUE, "-")), strict=False):
-            ax.plot(acceptance, share, style, color=colour, label=name)
-        ax.set(title=title, ylabel="share of the best move", xlim=(0, 1), ylim=(0, 1.05))
-        ax.legend(loc="lower center")
-    axes[-1].set_xlabel("mean acceptance")
-    return fig
-
-
-def excess(steps, curves, before):
-    """Regret against the number of steps, both axes logarithmic; ``before`` is (value, words) of a decision without a chain."""
-    fig, ax = plt.subplots(figsize=(5.0, 4.6))
-    styles = zip((BLUE, GREEN, RED, ORANGE), ("s:", "o-", "^--", "D-."), strict=True)
-    for (name, values), (colour, style) in zip(curves.items(), styles, strict=False):
-        ax.plot(steps, values, style, color=colour, markersize=4, label=name)
-    value, words = before
-    ax.axhline(value, color=BLACK, linewidth=1, label=words)
-    ax.set(xscale="log", yscale="log", xlabel="steps of the chain", ylabel="regret")
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+def tuning(curves):
+    """What a random walk moves, as a share of the best, against its acceptance: a dict maps a name to (acceptance, share)."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.4))
+    for (name, (acceptance, share)), (colour, style) in zip(curves.items(), ((SKY, ":"), (ORANGE, "-."), (BLUE, "-")), strict=False):
+        ax.plot(acceptance, share, style, color=colour, label=name)
+    ax.set(xlabel="mean acceptance", ylabel="share of the best ESJD", xlim=(0, 1), ylim=(0, 1.05))
+    ax.legend(loc="lower center")
     return fig
