@@ -66,7 +66,7 @@ def glossary(terms: list[dict[str, Any]], texts: dict[Path, str]) -> str:
     for term in sorted(terms, key=lambda term: term["name"].lower()):
         others = [f"Also: {', '.join(term['also'])}."] if "also" in term else []
         here = [f"Here also: {', '.join(f'*{word}*' for word in term['here'])}."] if "here" in term else []
-        entries.append(f"{term['name']}\n: {' '.join([term['means'], *others, *here])} [](#{where[term['name']]})\n")
+        entries.append(f"{term['name']}\n  {' '.join([term['means'], *others, *here])} [](#{where[term['name']]})\n")
     return INTRODUCTION + "\n".join(entries) + ":::\n"
 
 
