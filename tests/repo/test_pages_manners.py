@@ -54,10 +54,10 @@ LESSON_FIRST = [
     "lcvi/utility-terms",
     "mcmc/hamiltonian",
     "mcmc/metropolis-hastings",
-    "posthoc/a-wrong-posterior",
     "mcmc/nuts",
-    "vi/coordinate-ascent",
+    "posthoc/a-wrong-posterior",
     "posthoc/staying-faithful",
+    "vi/coordinate-ascent",
     "vi/the-bound-below",
     "vi/what-is-guaranteed",
 ]
