@@ -57,6 +57,7 @@ LESSON_FIRST = [
     "posthoc/a-wrong-posterior",
     "mcmc/nuts",
     "vi/coordinate-ascent",
+    "vi/em-is-variational",
     "posthoc/staying-faithful",
     "vi/the-bound-below",
     "vi/what-is-guaranteed",
