@@ -172,9 +172,7 @@ CASES = {
             DRAWS[:, 0], UP, {"posterior": 0.5 / UP, "maximum likelihood": 0.5 / UP**2}, {"posterior": 4.0, "maximum likelihood": 3.0}
         ),
         "touching": call(X, -VALLEY, {"ELBO at the start": -VALLEY - X**2, "next": -VALLEY - (X - 1) ** 2}, [(0.0, -1.0), (1.0, -2.0)]),
-        "spikes": call(
-            [1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "ELBO": [0.0, -1.0, -20.0]}
-        ),
+        "spikes": call([1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "ELBO": [0.0, -1.0, -20.0]}),
         "boards": call(
             UP, VALLEY[: len(UP)], {"posterior": 4.0, "maximum likelihood": 3.0}, {"maximum likelihood": PAIR, "MAP": 0.1 * PAIR}
         ),
