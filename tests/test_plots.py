@@ -169,15 +169,12 @@ CASES = {
     },
     "em_is_variational": {
         "two_kinds": call(
-            DRAWS[:, 0], UP, {"posterior": 0.5 / UP, "most likely point": 0.5 / UP**2}, {"posterior": 4.0, "most likely point": 3.0}
+            DRAWS[:, 0], UP, {"posterior": 0.5 / UP, "maximum likelihood": 0.5 / UP**2}, {"posterior": 4.0, "maximum likelihood": 3.0}
         ),
-        "touching": call(X, -VALLEY, {"bound at the start": -VALLEY - X**2, "next": -VALLEY - (X - 1) ** 2}, [(0.0, -1.0), (1.0, -2.0)]),
-        "spikes": call(
-            [1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "evidence bound": [0.0, -1.0, -20.0]}
-        ),
-        "how_many": call([1, 2, 3, 4], {"log likelihood": RUNS[:, :4], "evidence bound": -RUNS[:, :4]}),
+        "touching": call(X, -VALLEY, {"ELBO at the start": -VALLEY - X**2, "next": -VALLEY - (X - 1) ** 2}, [(0.0, -1.0), (1.0, -2.0)]),
+        "spikes": call([1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "ELBO": [0.0, -1.0, -20.0]}),
         "boards": call(
-            UP, VALLEY[: len(UP)], {"posterior": 4.0, "most likely point": 3.0}, {"most likely point": PAIR, "mode": 0.1 * PAIR}
+            UP, VALLEY[: len(UP)], {"posterior": 4.0, "maximum likelihood": 3.0}, {"maximum likelihood": PAIR, "MAP": 0.1 * PAIR}
         ),
     },
     "from_draws_to_a_decision": {

@@ -56,6 +56,8 @@ LESSON_FIRST = [
     "mcmc/metropolis-hastings",
     "mcmc/nuts",
     "posthoc/a-wrong-posterior",
+    "vi/coordinate-ascent",
+    "vi/em-is-variational",
     "posthoc/staying-faithful",
     "vi/coordinate-ascent",
     "vi/the-bound-below",
