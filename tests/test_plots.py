@@ -181,15 +181,6 @@ CASES = {
         "valley": call(X, BELL, X, VALLEY, np.array([-0.5, 0.2]), np.array([1.25, 1.04]), (0.0, "best")),
         "regret": call(np.arange(1, 26), {"squared": (2 / UP, 2.1 / UP), "absolute": (1 / UP, 1 / UP), "LinEx": (0.5 / UP, 0.5 / UP)}),
         "crossing": call(X, 0.5 * X, 0.4, (0.0, -0.8, 0.8), 0.3),
-        "halves": call(
-            X,
-            BELL,
-            np.where(X < -0.5, 1.6, 0.7) * BELL,
-            -0.5,
-            np.arange(1, 26),
-            {"chain": (2 / UP, 2 / UP), "two halves": (0.5 / UP, 0.5 / UP)},
-        ),
-        "choice": call(np.arange(1, 26), {"3": (0 * UP, 1 / UP**4), "8": (0.3 / UP, 0.3 / UP)}),
     },
     "gibbs": {
         "staircase": call((X, UP, np.outer(BELL, BELL)), DRAWS[[0, 1, 2, 0, 1]] + np.array([0.0, 4.0])),

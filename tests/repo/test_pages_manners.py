@@ -52,6 +52,7 @@ LESSON_FIRST = [
     "lambertw/skewing-a-bell",
     "lcvi/two-posteriors",
     "lcvi/utility-terms",
+    "mcmc/from-draws-to-a-decision",
     "mcmc/hamiltonian",
     "mcmc/metropolis-hastings",
     "mcmc/nuts",
