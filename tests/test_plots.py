@@ -413,9 +413,8 @@ CASES = {
     },
     "skewed_posteriors": {
         "leaning": call(X, np.log(BELL), {"normal": np.log(BELL) - 0.2, "skewed normal": np.log(BELL) + 0.1}),
-        "readings": call((2, 4), {f"tilt {w}": {"normal": w / PAIR, "skewed normal": 0.01 * w / PAIR} for w in (0.95, 0.99)}),
+        "readings": call((2, 4), {f"level {w}": {"normal": w / PAIR, "skewed normal": 0.01 * w / PAIR} for w in (0.95, 0.99)}),
         "ridge": call((X, X), np.outer(BELL, BELL), {"full rank": DRAWS[:, :2], "skewed": DRAWS[:, :2] + 0.2}),
-        "cohorts": call({f"tilt {w}": {"independent": 20 * PAIR, "full rank": PAIR, "skewed": 0.001 * PAIR} for w in (0.05, 0.95)}),
     },
     "skewing_a_bell": {
         "bells": call(

@@ -49,6 +49,7 @@ LESSON_FIRST = [
     "is_gradients/averages-that-remember",
     "is_gradients/importance-sampled-sgd",
     "is_gradients/reweighting",
+    "lambertw/skewed-posteriors",
     "lambertw/skewing-a-bell",
     "lcvi/two-posteriors",
     "lcvi/utility-terms",
