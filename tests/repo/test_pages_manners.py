@@ -58,6 +58,7 @@ LESSON_FIRST = [
     "mcmc/nuts",
     "vi/coordinate-ascent",
     "posthoc/staying-faithful",
+    "posthoc/what-to-tell",
     "vi/the-bound-below",
     "vi/what-is-guaranteed",
 ]
