@@ -538,7 +538,7 @@ CASES = {
         ),
     },
     "what_to_tell": {
-        "one_evening": call(X, BELL, DRAWS.ravel(), 0.2, 0.1, PAIR),
+        "two_evenings": call(X, {title: (BELL, DRAWS.ravel(), 0.2, PAIR, 1.0) for title in ("Calm", "Stormy")}),
         "noise_of_messages": call(
             [1, 2, 5],
             {f"S = {s}": np.array([1.5, 1.2, 1.1]) / s for s in (50, 100)},
@@ -546,11 +546,10 @@ CASES = {
             {f"S = {s}": np.array([1.5, 1.2, 1.15, 1.12, 1.1]) / s for s in (50, 100)},
             {"S = 50": 0.06, "S = 100": 0.03},
         ),
-        "how_many": call({f"{n} outcomes": {"mean": 0.4 * (1 + PAIR / n), "B = 2": 0.3 * (1 + PAIR / n)} for n in (100, 1000)}, 0.25, 0.35),
+        "how_many": call({f"{n} evenings": {"mean": 20 * (1 + PAIR / n), "B = 2": 2 * (1 + PAIR / n)} for n in (100, 1000)}, 17.0),
         "sweeps": call(
             {who: {f"S = {s}": ([1, 5, 20], 0.4 + np.array([0.3, 0.2, 0.1]) / s) for s in (50, 100)} for who in ("Published", "Ours")}
         ),
-        "one_over_draws": call([50, 100, 1000], {name: 0.4 + 1 / np.array([50.0, 100.0, 1000.0]) for name in ("B = 1", "mean")}),
     },
     "what_was_gained": {
         "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),

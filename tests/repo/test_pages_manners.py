@@ -62,6 +62,7 @@ LESSON_FIRST = [
     "vi/em-is-variational",
     "posthoc/staying-faithful",
     "vi/coordinate-ascent",
+    "posthoc/what-to-tell",
     "vi/the-bound-below",
     "vi/what-is-guaranteed",
 ]
