@@ -108,7 +108,6 @@ CASES = {
     },
     "control_variates": {
         "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
-        "parabola": call(UP, (UP - 4) ** 2 + 1, 2 * UP, {"none": (1.0, 10.0), "$a^*$": (4.0, 1.0), "$2a^*$": (8.0, 17.0)}),
         "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99]),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),

@@ -44,6 +44,7 @@ LESSON_FIRST = [
     "decisions/pandemic",
     "decisions/risk",
     "gradients/climbing-with-noise",
+    "gradients/control-variates",
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
