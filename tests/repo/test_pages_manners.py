@@ -50,6 +50,7 @@ LESSON_FIRST = [
     "is_gradients/importance-sampled-sgd",
     "is_gradients/reweighting",
     "lambertw/skewing-a-bell",
+    "lcvi/how-much-calibration",
     "lcvi/two-posteriors",
     "lcvi/utility-terms",
     "mcmc/hamiltonian",
