@@ -207,13 +207,12 @@ CASES = {
         "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "HMC": [5.0, 9.0, 18.0]}),
     },
     "how_much_calibration": {
-        "dial": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3, "retainer 1"),
         "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
-        "shifts": call(UP, {"bell": 1 / UP, "pulls that cancel": BELL}),
+        "mixture": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3),
         "maps": call(UP, {"1 - loss": 1 - UP, "exponential": np.exp(-UP)}, {"log(1 - loss)": -(UP**2) / 20, "tangent": -UP / 10}),
         "sweep": call(
             UP,
-            {"under the posterior": {"tilted, 0.8": VALLEY}, "under the fit": {"tilted, 0.2": UP, "squared": 2 * UP}},
+            {"under the posterior": {"pinball, 0.8": VALLEY}, "under the fit": {"pinball, 0.2": UP, "squared": 2 * UP}},
             {"50": 2.0, "90": 5.0},
         ),
     },

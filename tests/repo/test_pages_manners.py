@@ -52,6 +52,7 @@ LESSON_FIRST = [
     "is_gradients/reweighting",
     "lambertw/skewed-posteriors",
     "lambertw/skewing-a-bell",
+    "lcvi/how-much-calibration",
     "lcvi/two-posteriors",
     "lcvi/utility-terms",
     "mcmc/from-draws-to-a-decision",
