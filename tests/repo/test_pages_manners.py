@@ -53,6 +53,7 @@ LESSON_FIRST = [
     "lcvi/two-posteriors",
     "lcvi/utility-terms",
     "mcmc/hamiltonian",
+    "mcmc/integrals-by-dice",
     "mcmc/metropolis-hastings",
     "posthoc/a-wrong-posterior",
     "mcmc/nuts",
