@@ -265,17 +265,16 @@ CASES = {
         "totals": call(
             (X, BELL),
             np.linspace(-3, 3, 6),
-            {"grid": BELL[:5], "dice": BELL[5:10]},
-            {"grid": (-0.5, "grid says"), "dice": (1.0, "dice say")},
+            {"grid": BELL[:5], "draws": BELL[5:10]},
+            {"grid": (-0.5, "grid says"), "draws": (1.0, "draws say")},
             1.1,
         ),
-        "curse": call({"1 unknown": (UP, 1 / UP), "8 unknowns": (UP, UP ** (-1 / 8))}, (UP, UP**-0.5, "dice, any number")),
-        "orders": call({title: {"left ends": (UP, 1 / UP), "midpoints": (UP, 1 / UP**2)} for title in ("2 dimensions", "16 dimensions")}),
+        "curse": call({"1 unknown": (UP, 1 / UP), "8 unknowns": (UP, UP ** (-1 / 8))}, (UP, UP**-0.5, "Monte Carlo, any d")),
         "funnel": call(
             UP, np.stack([np.sin(UP), np.cos(UP)]), 0.0, 1.0, UP, {"Chebyshev": 1 / UP**2, "normal": np.exp(-UP), "measured": np.exp(-UP)}
         ),
-        "point_sets": call({"grid": DRAWS / 2 + 0.5, "dice": DRAWS / 3 + 0.5, "Sobol points": DRAWS / 4 + 0.5}),
-        "errors_and_decisions": call({"grid": (UP, 1 / UP), "dice": (UP, 2 / UP)}, {"grid": (UP, 1 / UP), "dice": (UP, 3 / UP)}),
+        "point_sets": call({"grid": DRAWS / 2 + 0.5, "draws": DRAWS / 3 + 0.5, "Sobol points": DRAWS / 4 + 0.5}),
+        "regrets": call({"grid": (UP, 1 / UP), "draws": (UP, 2 / UP)}, (UP, 3 / UP, "c / T")),
     },
     "making_it_safe": {
         "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
