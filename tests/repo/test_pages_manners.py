@@ -61,11 +61,10 @@ LESSON_FIRST = [
     "mcmc/metropolis-hastings",
     "mcmc/nuts",
     "posthoc/a-wrong-posterior",
+    "posthoc/staying-faithful",
+    "posthoc/what-to-tell",
     "vi/coordinate-ascent",
     "vi/em-is-variational",
-    "posthoc/staying-faithful",
-    "vi/coordinate-ascent",
-    "posthoc/what-to-tell",
     "vi/the-bound-below",
     "vi/what-is-guaranteed",
 ]
