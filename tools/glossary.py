@@ -23,6 +23,7 @@ CELLS = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
 INTRODUCTION = """\
 % Written by tools/glossary.py from glossary.toml. Do not edit: run the tool.
 
+(page-glossary)=
 # Glossary
 
 The terms that this book sets in bold, what other books call them, and the homely word that a page may put beside one.

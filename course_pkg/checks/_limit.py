@@ -3,6 +3,7 @@
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,24 +14,25 @@ class TooLong(BaseException):
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in what computes for longer, or for five times as long by the clock: a busy machine refuses no right answer.
+    """Raise `TooLong` in what computes for longer, or waits for five times as long: a busy machine refuses no right answer.
 
-    Without effect off the main thread, and where the system has no timers (Windows).
+    What computes is this thread: the cores that it sets to work do not add up. Without effect off the main thread, and where the system has
+    no timers (Windows).
     """
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def stop(*_: Any) -> None:
-        raise TooLong
+    computed, waited = time.thread_time() + seconds, time.monotonic() + 5 * seconds
 
-    timers = [(signal.SIGPROF, signal.ITIMER_PROF, seconds), (signal.SIGALRM, signal.ITIMER_REAL, 5 * seconds)]
-    before = [signal.signal(bell, stop) for bell, _, _ in timers]
-    for _, timer, after in timers:
-        signal.setitimer(timer, after)
+    def look(*_: Any) -> None:
+        if time.thread_time() > computed or time.monotonic() > waited:
+            raise TooLong
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 10)  # looks once after that long, and then again and again
     try:
         yield
     finally:
-        for (bell, timer, _), handler in zip(timers, before, strict=True):
-            signal.setitimer(timer, 0)
-            signal.signal(bell, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY
+from course_pkg.plots import BLACK, BLUE, ORANGE, RED, SKY
 
 
 def clouds(estimates, exact):
@@ -15,18 +15,6 @@ def clouds(estimates, exact):
         ax.plot(0, 0, "+", color=BLACK)
         ax.set(title=title, ylabel="slope for the second mean")
     axes[-1].set_xlabel("slope for the first mean")
-    return fig
-
-
-def parabola(a, variance, promised, marks):
-    """Variance left against the coefficient, with twice the covariance term: ``marks`` maps a label to (a, variance)."""
-    fig, ax = plt.subplots()
-    ax.plot(a, variance, color=BLUE, label="variance left")
-    ax.plot(a, promised, color=ORANGE, linestyle="--", label=r"$2a\,\mathrm{Cov}(g, h)$")
-    for (name, (at, value)), colour, shape in zip(marks.items(), (BLACK, GREEN, RED), ("o", "D", "X"), strict=True):
-        ax.plot(at, value, shape, color=colour, markersize=8, linestyle="none", label=name)
-    ax.set(xlabel="coefficient $a$", ylabel="variance", ylim=(0, None))
-    ax.legend()
     return fig
 
 

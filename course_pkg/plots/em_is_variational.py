@@ -50,32 +50,20 @@ def spikes(sd, curves):
     return fig
 
 
-def how_many(counts, panels):
-    """One panel for each objective, ``{title: values (R, K)}``: the first row is drawn strongly, the others thinly."""
-    fig, axes = plt.subplots(len(panels), 1, sharex=True, figsize=(5.0, 2.6 * len(panels)))
-    for ax, (title, values), colour in zip(np.atleast_1d(axes), panels.items(), (RED, BLUE), strict=False):
-        values = np.asarray(values) - np.asarray(values)[:, :1]
-        ax.plot(counts, values[1:].T, color=colour, linewidth=0.6, alpha=0.5)
-        ax.plot(counts, values[0], "o-", color=colour)
-        ax.set(title=title, ylabel="nats, over one kind", xticks=counts)
-    np.atleast_1d(axes)[-1].set(xlabel="kinds of nights in the model")
-    return fig
-
-
 def boards(h, risk, decisions, extra):
-    """Above: risk over h (H,) and decisions ``{name: h}``. Below: what they cost too much in other records, ``{name: (R,)}``."""
+    """Above: risk over h (H,) and decisions ``{name: h}``. Below: their regrets in other records, in per cent, ``{name: (R,)}``."""
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 6.0), height_ratios=(1.5, 1))
     top.plot(h, risk, color=BLACK, linewidth=1.2)
     for (name, place), (colour, _, marker) in zip(decisions.items(), STYLES, strict=False):
         top.plot(place, np.interp(place, h, risk), marker, color=colour, markersize=8, label=name, zorder=5)
     top.set(xlabel="boards, in decimetres", ylabel="expected cost", ylim=(0, None))
     for row, (values, (colour, _, marker)) in enumerate(zip(extra.values(), STYLES[1:], strict=False)):
-        below.plot(100 * np.asarray(values), np.full(len(values), len(extra) - 1 - row), marker, color=colour, alpha=0.6)
+        below.plot(values, np.full(len(values), len(extra) - 1 - row), marker, color=colour, alpha=0.6)
     below.set(
         yticks=range(len(extra)),
         yticklabels=list(extra)[::-1],
         ylabel="decided by",
-        xlabel="cost too much, in per cent",
+        xlabel="regret, in per cent of the lowest expected cost",
         xscale="symlog",
         ylim=(-0.5, len(extra) - 0.5),
     )

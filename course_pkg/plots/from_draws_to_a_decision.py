@@ -62,28 +62,3 @@ def crossing(decisions, slopes, error, found, exact):
     ax.set(xlabel="year of sowing", ylabel="slope")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
-
-
-def halves(axis, density, raised, pilot, counts, curves):
-    """Above: a density and its version with half of the mass on either side of ``pilot``. Below: regret against draws."""
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 6.8), height_ratios=(1, 1.3))
-    shade(top, axis, density, color=GREEN, label="posterior")
-    left = axis < pilot
-    for n, side in enumerate((left, ~left)):
-        top.plot(axis[side], raised[side], "--", color=PURPLE, label=None if n else "two halves")
-    mark(top, pilot, "pilot")
-    top.set(xlabel="life in the cold room (years)", ylabel="density", ylim=(0, 1.08 * max(raised)))
-    top.legend(loc="upper right")
-    _measured(below, counts, curves)
-    below.set(xlabel="draws", ylabel="regret (per cent of the lowest risk)")
-    fig.legend(*below.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def choice(counts, curves):
-    """Regret of a choice between two actions against the steps of a chain; each curve, named by its price, is (measured, formula)."""
-    fig, ax = plt.subplots(figsize=(5.0, 4.2))
-    _measured(ax, counts, {f"price {name}": two for name, two in curves.items()})
-    ax.set(xlabel="steps of the chain", ylabel="regret (units)", ylim=(1e-4, 1))
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return fig

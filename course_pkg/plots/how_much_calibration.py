@@ -2,56 +2,39 @@
 
 import matplotlib.pyplot as plt
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark, shade
 
 TASKS = {
-    "tilted, 0.8": {"color": BLUE, "linestyle": "-"},
-    "tilted, 0.2": {"color": ORANGE, "linestyle": "--"},
+    "pinball, 0.8": {"color": BLUE, "linestyle": "-"},
+    "pinball, 0.2": {"color": ORANGE, "linestyle": "--"},
     "squared": {"color": RED, "linestyle": "-."},
 }
-
-
-def dial(theta, posterior, target, q, h, title, fig=None):
-    """One setting: the posterior, the target of the calibrated fit, the fit, and its decision ``h``.
-
-    Given ``fig``, draw into that figure in place of what it holds: a frame of an animation.
-    """
-    if fig is None:
-        fig = plt.figure(figsize=(5.0, 3.6))
-    fig.clear()
-    ax = fig.subplots()
-    _setting(ax, theta, posterior, target, q, h, title)
-    ax.set(xlabel=r"$\theta$, log of failures a year", ylim=(0, 1.1))
-    ax.legend(loc="upper left")
-    return fig
 
 
 def dials(theta, posterior, settings):
     """Several settings, one below the other: ``settings`` maps a title to (target, q, decision)."""
     fig, axes = plt.subplots(len(settings), 1, sharex=True, sharey=True, figsize=(5.0, 2.0 * len(settings)))
     for ax, (title, (target, q, h)) in zip(axes, settings.items(), strict=True):
-        _setting(ax, theta, posterior, target, q, h, title)
+        shade(ax, theta, posterior, color=BLUE, label="posterior")
+        ax.plot(theta, target, color=GREEN, linestyle="--", label="target")
+        ax.plot(theta, q, color=ORANGE, label="fit q")
+        mark(ax, h, f"decide {h:.2f}", color=RED)
+        ax.set(title=title, ylabel="density")
     axes[-1].set(xlabel=r"$\theta$, log of failures a year", ylim=(0, 1.1))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
 
-def _setting(ax, theta, posterior, target, q, h, title):
+def mixture(theta, posterior, calibrated, target, h):
+    """The posterior, the calibrated posterior of the plan ``h``, and the mixture of both that a fit has for its target."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.0))
     shade(ax, theta, posterior, color=BLUE, label="posterior")
-    ax.plot(theta, target, color=GREEN, linestyle="--", label="target")
-    ax.plot(theta, q, color=ORANGE, label="fit q")
-    mark(ax, h, f"decide {h:.2f}", color=RED)
-    ax.set(title=title, ylabel="density")
-
-
-def shifts(beta, moved):
-    """How far calibration moves the mean of q, by the shift of the utility: ``moved`` maps a title to values, a panel each."""
-    fig, axes = plt.subplots(len(moved), 1, sharex=True, figsize=(5.0, 2.5 * len(moved)))
-    for ax, (title, values) in zip(axes, moved.items(), strict=True):
-        ax.plot(beta, values, color=BLUE)
-        ax.axhline(0, color=BLACK, linewidth=0.8)
-        ax.set(xscale="log", title=title, ylabel="moved by")
-    axes[-1].set_xlabel(r"shift $\beta$")
+    ax.plot(theta, calibrated, color=PURPLE, linestyle=":", label="calibrated posterior")
+    ax.plot(theta, target, color=GREEN, linestyle="--", label="mixture, the target")
+    mark(ax, h, f"plan {h:.2f}", color=RED)
+    top = max(float(max(density)) for density in (posterior, calibrated, target))
+    ax.set(xlabel=r"$\theta$, log of failures a year", ylabel="density", ylim=(0, 1.1 * top))
+    ax.legend(loc="upper left")
     return fig
 
 

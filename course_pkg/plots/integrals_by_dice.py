@@ -24,7 +24,7 @@ def totals(density, edges, shares, decisions, best):
 
 
 def curse(grids, dice):
-    """Relative errors against the number of nodes: ``grids`` maps a name to (nodes, errors), ``dice`` is (nodes, errors, words)."""
+    """Errors against the number of nodes: ``grids`` maps a name to (nodes, errors), ``dice`` is (nodes, errors, words)."""
     fig, ax = plt.subplots(figsize=(5.0, 4.8))
     for (name, (nodes, errors)), (colour, style) in zip(
         grids.items(), ((SKY, "o-"), (BLUE, "s-"), (PURPLE, "^-"), (RED, "D-")), strict=False
@@ -32,20 +32,8 @@ def curse(grids, dice):
         ax.plot(nodes, errors, style, color=colour, markersize=4, linewidth=1.3, label=name)
     nodes, errors, words = dice
     ax.plot(nodes, errors, "--", color=BLACK, label=words)
-    ax.set(xscale="log", yscale="log", xlabel="nodes", ylabel="error, as a share of the risk")
+    ax.set(xscale="log", yscale="log", xlabel="nodes", ylabel="error of the risk, in units")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def orders(panels):
-    """One panel for each title in ``panels``, which maps it to {rule: (nodes, errors)}; both axes logarithmic."""
-    fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 3.2 * len(panels) + 0.6))
-    styles = ((RED, "o-"), (SKY, "s-"), (BLUE, "^-"), (BLACK, "--"))
-    for ax, (title, rules) in zip(axes, panels.items(), strict=True):
-        for (rule, (nodes, errors)), (colour, style) in zip(rules.items(), styles, strict=False):
-            ax.plot(nodes, errors, style, color=colour, markersize=4, linewidth=1.3, label=rule)
-        ax.set(xscale="log", yscale="log", title=title, xlabel="nodes", ylabel="error")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
 
@@ -56,7 +44,7 @@ def funnel(steps, running, truth, sigma, alphas, chances):
     for sign in (-2, 2):
         top.plot(steps, truth + sign * sigma / np.sqrt(steps), color=BLACK, linestyle="--", linewidth=1.2)
     top.axhline(truth, color=GREEN, linewidth=1.4)
-    top.set(xscale="log", xlabel="dice thrown", ylabel="average loss", ylim=(truth - 2 * sigma / 3, truth + 2 * sigma / 3))
+    top.set(xscale="log", xlabel="draws", ylabel="average loss", ylim=(truth - 2 * sigma / 3, truth + 2 * sigma / 3))
     styles = ((BLACK, "-"), (RED, "--"), (BLUE, "-."), (ORANGE, "o"))
     for (name, chance), (colour, style) in zip(chances.items(), styles, strict=False):
         below.plot(alphas, chance, style, color=colour, markersize=4, label=name)
@@ -77,15 +65,14 @@ def point_sets(sets):
     return fig
 
 
-def errors_and_decisions(errors, excess):
-    """Above: root mean squared errors against the nodes. Below: excess risk of the decision. Both map a name to (nodes, values)."""
-    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.6))
+def regrets(curves, formula):
+    """Mean regret against the number of nodes: ``curves`` maps a name to (nodes, values), ``formula`` is (nodes, values, words)."""
+    fig, ax = plt.subplots(figsize=(5.0, 4.2))
     styles = ((RED, "D-"), (ORANGE, "o-"), (BLUE, "s-"))
-    for ax, curves in zip(axes, (errors, excess), strict=True):
-        for (name, (nodes, values)), (colour, style) in zip(curves.items(), styles, strict=False):
-            ax.plot(nodes, values, style, color=colour, markersize=4, linewidth=1.3, label=name)
-        ax.set(xscale="log", yscale="log")
-    axes[0].set_ylabel("error of a risk, as a share")
-    axes[1].set(xlabel="nodes", ylabel="excess risk, as a share")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    for (name, (nodes, values)), (colour, style) in zip(curves.items(), styles, strict=False):
+        ax.plot(nodes, values, style, color=colour, markersize=4, linewidth=1.3, label=name)
+    nodes, values, words = formula
+    ax.plot(nodes, values, "--", color=BLACK, label=words)
+    ax.set(xscale="log", yscale="log", xlabel="nodes", ylabel="mean regret, in units")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig

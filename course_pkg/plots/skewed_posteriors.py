@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, shade
+from course_pkg.plots import BLUE, GREEN, ORANGE, PURPLE, RED, shade
 
 COLOURS = (RED, BLUE, GREEN, PURPLE)
 STYLES = ("--", "-", ":", "-.")
@@ -19,17 +19,17 @@ def leaning(t, exact, fitted):
         below.plot(t, values, style, color=colour)
     above.set(ylabel="density")
     above.legend(loc="upper right")
-    below.set(xlabel=r"$\log \sigma^2$", ylabel="its logarithm", ylim=(-9, 0))
+    below.set(xlabel=r"log variance $\theta$", ylabel="its logarithm", ylim=(-9, 0))
     return fig
 
 
 def readings(n, panels):
-    """What a decision costs beyond the best, against the number of readings: ``panels`` maps a title to {name: per cent}."""
+    """The regret of a decision against the number of readings: ``panels`` maps a title to {name: per cent}."""
     fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 2.7 * len(panels)), sharex=True, sharey=True)
     for ax, (title, curves) in zip(np.atleast_1d(axes), panels.items(), strict=True):
         for (name, values), colour, shape in zip(curves.items(), COLOURS, "os", strict=False):
             ax.plot(n, values, color=colour, marker=shape, markersize=5, label=name)
-        ax.set(title=title, xscale="log", yscale="log", ylabel="dearer than the best, %")
+        ax.set(title=title, xscale="log", yscale="log", ylabel="regret, %")
         ax.set_xticks(n, [str(k) for k in n])
         ax.minorticks_off()
     ax.set(xlabel="readings, $n$")
@@ -57,20 +57,3 @@ def _seen(density):
         (bright,) = np.nonzero(density.max(axis=axis) > 0.002 * density.max())
         spans.append(slice(bright[0], bright[-1] + 1))
     return tuple(spans)
-
-
-def cohorts(panels, least=0.01):
-    """What decisions cost beyond the best: a panel for each decision, a column for each approximation, a dot for each cohort.
-
-    ``panels`` maps titles to {name: per cent}. Costs below ``least`` are drawn there.
-    """
-    fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 2.6 * len(panels)), sharex=True, sharey=True)
-    for ax, (title, columns) in zip(np.atleast_1d(axes), panels.items(), strict=True):
-        for place, values in enumerate(columns.values()):
-            seen = np.maximum(values, least)
-            ax.plot(place + np.linspace(-0.15, 0.15, len(seen)), seen, "o", color=PURPLE, alpha=0.4, markersize=4)
-            ax.plot(place, np.median(seen), "_", color=BLACK, markersize=22, markeredgewidth=2)
-        ax.set(title=title, yscale="log", ylabel="dearer, %")
-        ax.set_xticks(range(len(columns)), [name.replace(", ", ",\n") for name in columns])
-    ax.set(xlabel="approximation")
-    return fig
