@@ -50,8 +50,8 @@ def bold_terms(text: str) -> set[str]:
     return {" ".join(term.split()).rstrip(".:,").lower() for term in re.findall(r"\*\*(.+?)\*\*", CELLS.sub("", text), re.DOTALL)}
 
 
-def first_pages(terms: list[dict[str, Any]], texts: dict[Path, str]) -> dict[str, Path]:
-    """For each term the page that introduces it."""
+def first_pages(terms: list[dict[str, Any]], texts: dict[Path, str]) -> dict[str, str]:
+    """For each term the label of the page that introduces it."""
     bold = {path: bold_terms(text) for path, text in texts.items()}
     found = {}
     for term in terms:
@@ -59,19 +59,20 @@ def first_pages(terms: list[dict[str, Any]], texts: dict[Path, str]) -> dict[str
         path = next((path for path, marks in bold.items() if {name, f"{name}s"} & marks), None)
         if path is None:
             sys.exit(f"no page sets **{term['name']}** in bold: mark its first use, or take it out of {SOURCE.relative_to(ROOT)}")
-        found[term["name"]] = path
+        label = LABEL.search(texts[path])
+        assert label, f"{path} has no label (page-...)="
+        found[term["name"]] = label[1]
     return found
 
 
 def glossary(terms: list[dict[str, Any]], texts: dict[Path, str]) -> str:
     """The page."""
-    label = {path: LABEL.search(text)[1] for path, text in texts.items()}
     where = first_pages(terms, texts)
     entries = []
     for term in sorted(terms, key=lambda term: term["name"].lower()):
         others = [f"Also: {', '.join(term['also'])}."] if "also" in term else []
         here = [f"Here also: {', '.join(f'*{word}*' for word in term['here'])}."] if "here" in term else []
-        entries.append(f"{term['name']}\n  {' '.join([term['means'], *others, *here])} [](#{label[where[term['name']]]})\n")
+        entries.append(f"{term['name']}\n  {' '.join([term['means'], *others, *here])} [](#{where[term['name']]})\n")
     return INTRODUCTION + "\n".join(entries) + ":::\n"
 
 

@@ -23,6 +23,13 @@ AMERICAN = {
 }
 
 
+def american(word: str) -> str:
+    """A word of either spelling in the American one."""
+    for end, other in AMERICAN.items():
+        word = re.sub(end, lambda found, other=other: other.replace("$1", found[1] or ""), word)
+    return word
+
+
 class English(SearchEnglish):
     """English whose two spellings are one, when the index is made (here) and when it is asked (the script)."""
 
@@ -37,29 +44,34 @@ Stemmer = function () {{
 """
 
     def stem(self, word: str) -> str:
-        word = word.lower()
-        for end, other in AMERICAN.items():
-            word = re.sub(end, lambda found, other=other: other.replace("$1", found[1] or ""), word)
-        return super().stem(word)
+        return super().stem(american(word.lower()))
 
 
 def find_terms(app):
-    """Which page introduces which terms, under all their names."""
-    terms = glossary.read()
-    where = glossary.first_pages(terms, {path: path.read_text("utf8") for path in glossary.pages()})
-    app.env.introduced = {}
-    for term in terms:
-        page = where[term["name"]].relative_to(glossary.BOOK).with_suffix("").as_posix()
-        app.env.introduced.setdefault(page, []).extend([term["name"], *term.get("also", []), *term.get("here", [])])
+    """Which page introduces which terms."""
+    texts = {path: path.read_text("utf8") for path in glossary.pages()}
+    page_of = {glossary.LABEL.search(text)[1]: path for path, text in texts.items()}
+    first = glossary.first_pages(glossary.read(), texts)
+    app.env.first_page = {name: page_of[label] for name, label in first.items()}
 
 
 def mark_terms(app, doctree):
-    """Index a page under the terms that it introduces."""
-    names = app.env.introduced.get(app.env.docname, [])
+    """Index a page under the terms that it sets in bold, with all their names in both spellings; who introduces one comes first."""
+    path = Path(app.env.doc2path(app.env.docname))
     section = next(doctree.findall(nodes.section), None)
-    if names and section is not None:
-        entries = [("single", name.replace(";", ","), section["ids"][0], "main", None) for name in names]
-        section.insert(1, addnodes.index(entries=entries))
+    if path not in glossary.pages() or section is None:
+        return
+    bold = glossary.bold_terms(path.read_text("utf8"))
+    entries = {}
+    for term in glossary.read():
+        known = [term["name"], *term.get("also", [])]
+        if bold & {form for name in known for form in (name.lower(), f"{name.lower()}s")}:
+            rank = "main" if app.env.first_page[term["name"]] == path else ""
+            for name in [*known, *term.get("here", [])]:
+                entries[name] = entries[" ".join(map(american, name.split()))] = rank
+    place = section["ids"][0]
+    rows = [("single", name.replace(";", ","), place, rank, None) for name, rank in sorted(entries.items())]
+    section.insert(1, addnodes.index(entries=rows))
 
 
 def setup(app):
