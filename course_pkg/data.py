@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from course_pkg import _guard
+from course_pkg._extras import needs
 from course_pkg.models import Grouped, Rows, Schools, TableRows
 
 RADON_TABLE = ("radon_mn.csv", "773323c4a3707ba8271b7dbed657932ba38bdc68ca02cb4e61bac423dc38f6af")
@@ -63,9 +64,7 @@ def diabetes() -> Table:
 
     Source: Efron, Hastie, Johnstone and Tibshirani (2004).
     """
-    from sklearn.datasets import load_diabetes
-
-    bunch = load_diabetes(scaled=False)
+    bunch = needs("sklearn.datasets", "data").load_diabetes(scaled=False)
     return Table(jnp.asarray(bunch.data), jnp.asarray(bunch.target), tuple(bunch.feature_names), "disease progression score")
 
 
@@ -92,9 +91,7 @@ def breast_cancer() -> Table:
 
     Source: Street, Wolberg and Mangasarian (1993).
     """
-    from sklearn.datasets import load_breast_cancer
-
-    bunch = load_breast_cancer()
+    bunch = needs("sklearn.datasets", "data").load_breast_cancer()
     malignant = jnp.asarray(1.0 - bunch.target)
     return Table(jnp.asarray(bunch.data), malignant, tuple(str(name) for name in bunch.feature_names), "1 malignant, 0 benign")
 
@@ -332,8 +329,7 @@ def _read_table(path):
 
 
 def _download(address: str, sha256: str, instead: str) -> Path:
-    import pooch
-
+    pooch = needs("pooch", "data")
     pooch.get_logger().setLevel("WARNING")
     try:
         return Path(pooch.retrieve(address, known_hash=f"sha256:{sha256}", path=pooch.os_cache("deciding-with-approximations")))

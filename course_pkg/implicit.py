@@ -16,6 +16,7 @@ from jax.scipy.special import gammainc, gammaln, i0e
 from jaxtyping import Array, Float
 
 from course_pkg import _guard
+from course_pkg._extras import needs
 from course_pkg.gradients import Estimate, Estimator, mean_over_samples, no_state, rows_and_scale
 from course_pkg.models import Model, log_joint
 
@@ -93,9 +94,7 @@ def draw_gamma(key, shape):
 
 def draw_von_mises(key, kappa):
     """One von Mises draw around 0, in radians, for each concentration in ``kappa``, differentiable in it."""
-    from numpyro.distributions.util import von_mises_centered
-
-    centred = von_mises_centered(key, jax.lax.stop_gradient(kappa))
+    centred = needs("numpyro.distributions.util", "numpyro").von_mises_centered(key, jax.lax.stop_gradient(kappa))
     return attach_gradient(_von_mises_cdf, _log_von_mises, centred, kappa)
 
 

@@ -15,6 +15,7 @@ from jaxtyping import PRNGKeyArray
 from tqdm import tqdm
 
 from course_pkg import _guard
+from course_pkg._extras import needs
 from course_pkg.mcmc.kernel import Kernel
 
 BLOCK = 1000  # steps in a compiled call
@@ -152,6 +153,4 @@ def _stats(info, states) -> dict[str, Any]:
 
 
 def _tree(posterior, stats):
-    import arviz_base  # here, as a program that only samples inside JAX needs none of it
-
-    return arviz_base.from_dict({"posterior": posterior, "sample_stats": stats})
+    return needs("arviz_base", "arviz").from_dict({"posterior": posterior, "sample_stats": stats})

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard, families
+from course_pkg._extras import needs
 from course_pkg.decisions import Estimate, effective_sample_size, normalised_weights
 
 EQUAL = 1e-3  # nats between the largest and the smallest log weight, below which all count as equal
@@ -132,8 +133,6 @@ def pareto_smooth(log_weights) -> Smoothed:
 
     Source: Vehtari, Simpson, Gelman, Yao and Gabry (2024); thesis, section 2.5, names it.
     """
-    from arviz_stats.base import array_stats  # here, as a program that only weights draws needs none of it
-
     normalised_weights(log_weights)  # for what it refuses
     log_weights = np.asarray(log_weights, dtype=float)
     if log_weights.ndim != 1 or log_weights.size < 25:
@@ -142,7 +141,8 @@ def pareto_smooth(log_weights) -> Smoothed:
         return Smoothed(jnp.full(log_weights.size, -jnp.log(log_weights.size)), -np.inf)
     log_weights = np.maximum(log_weights - log_weights.max(), np.log(np.finfo(float).tiny))  # a weight of zero has no logarithm
     try:
-        smooth, k_hat = array_stats.psislw(-log_weights)  # ArviZ takes log likelihoods left out, whose weights are their inverses
+        # ArviZ takes log likelihoods left out, whose weights are their inverses
+        smooth, k_hat = needs("arviz_stats.base", "arviz").array_stats.psislw(-log_weights)
     except ValueError as problem:
         raise ValueError(f"log_weights has no tail that can be fitted ({problem}); give draws whose largest weights differ") from None
     return Smoothed(jax.nn.log_softmax(jnp.asarray(smooth, dtype=jnp.result_type(float))), float(k_hat))

@@ -12,6 +12,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
+from course_pkg._extras import needs
 from course_pkg.models.model import Model, refusing
 from course_pkg.models.reading import Reading, nothing, whole
 
@@ -55,6 +56,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
 
     Source: Phan, Pradhan and Jankowiak (2019); LCVI paper, section 5 (decisions from a model that is a program).
     """
+    needs("numpyro", "numpyro")
     from numpyro.handlers import block, seed, substitute, trace, uncondition
     from numpyro.infer.util import compute_log_probs, constrain_fn, potential_energy
 

@@ -6,9 +6,11 @@ Pages call `use_style()` once. Drawings of one chapter live in a module named af
 import sys
 
 import jax.numpy as jnp
-import matplotlib.pyplot as plt
 import numpy as np
-from cycler import cycler
+
+from course_pkg._extras import needs
+
+plt = needs("matplotlib.pyplot", "plots")
 
 # Okabe and Ito's colours: told apart by readers with any colour vision, and in grey
 BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, BLACK = (
@@ -27,7 +29,7 @@ def use_style():
     """Set matplotlib's defaults to the course's; in a notebook, numbers show as people write them."""
     plt.rcParams.update(
         {
-            "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, SKY]),
+            "axes.prop_cycle": plt.cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, SKY]),
             "axes.spines.right": False,
             "axes.spines.top": False,
             "axes.titlesize": "medium",
