@@ -479,6 +479,7 @@ EXEMPT = {
     "vi.token_bound": "takes what lda returns",
     "vi.halves": "takes what corpus returns",
     "models.event_probability": HOT,
+    "models.as_model": "takes a program",
     "models.from_numpyro": "takes a program",
     "models.from_pymc": "takes a program",
     "models.log_joint": HOT,

@@ -10,7 +10,8 @@ from course_pkg.lcvi.discrete import scored_outcome, summed_outcome
 from course_pkg.lcvi.lattice import even_keys
 from course_pkg.lcvi.networks import Network, amortise, decide, start_network
 from course_pkg.lcvi.outcomes import Term, best_decisions, classes, drawn_outcome, estimand, from_outcomes, normal_outcome
-from course_pkg.lcvi.pipeline import Calibration, CalibrationWarning, calibrate, regret
+from course_pkg.lcvi.pipeline import CalibrationWarning, calibrate, regret
+from course_pkg.lcvi.result import Calibration
 from course_pkg.lcvi.steps import Decide, Pair, amortised, bayes_rule, calibrated, em, joint
 from course_pkg.lcvi.utilities import (
     Utility,

@@ -10,40 +10,25 @@ import optax
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard, convergence, families, gradients
-from course_pkg.decisions import Loss, Reduction, bayes_decision, paired_reduction
+from course_pkg.decisions import Loss, paired_reduction
 from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
-from course_pkg.fit import Fit, fit
+from course_pkg.fit import fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
+from course_pkg.lcvi.result import Calibration, bayes_decisions, predictive
 from course_pkg.lcvi.steps import Pair
 from course_pkg.lcvi.utilities import Utility
-from course_pkg.models import Model, require_differentiable
+from course_pkg.models import as_model, require_differentiable
 
 
 class CalibrationWarning(UserWarning):
     """Calibration made decisions worse on data that it had not seen, or moved where its sum over outcomes does not reach."""
 
 
-class Calibration(NamedTuple):
-    """What `calibrate` found."""
-
-    lam: Any  # the calibrated approximation
-    decisions: Any  # its Bayes decisions for the rows of the data
-    q_risk: float  # expected loss of its decisions under its own predictive: its own opinion of them
-    plain_lam: Any  # the same for plain variational inference
-    plain_decisions: Any
-    plain_q_risk: float
-    train: Reduction  # on the outcomes that were fitted
-    held_out: Reduction | None  # on held-out data, if any was given: the one that counts
-    utility: Utility  # that was calibrated for, with its M
-    run: Fit  # of the calibrated bound; its lam is the pair (lam, h)
-    plain_run: Fit
-
-
 def calibrate(
     key: PRNGKeyArray,
-    model: Model,
+    model: Any,
     data,
     loss_or_utility,
     *,
@@ -75,10 +60,11 @@ def calibrate(
 
     Args:
         key: random key.
-        model: any `Model` whose ``predict`` is differentiable, or that says how probable an outcome is (``reading.log_prob``), as models
-            from NumPyro and PyMC do. What is a row, a covariate and the outcome is read from ``model.reading``; `models.read_as` says
-            otherwise.
-        data: rows that the model's likelihood takes.
+        model: a program in NumPyro, a ``pymc.Model``, or any `Model` whose ``predict`` is differentiable or that says how probable an
+            outcome is (``reading.log_prob``), as the first two do. What is a row, a covariate and the outcome is read from
+            ``model.reading``; `models.read_as` says otherwise.
+        data: rows that the model's likelihood takes; the arguments of a program in NumPyro, by name; None for a ``pymc.Model``, which
+            holds its own.
         loss_or_utility: a `Loss`, a function ``(y, h) -> cost``, or a `Utility`.
         family: mean-field normal where not given.
         transform: of a loss: ``"linearised"`` or ``"exponential"``.
@@ -103,7 +89,7 @@ def calibrate(
         progress: whether to show bars.
 
     Returns:
-        `Calibration`.
+        `Calibration`: print it for a report, ``decide(covariates)`` for new rows.
 
     Raises:
         ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated and nothing says how probable an
@@ -126,7 +112,8 @@ def calibrate(
     M, q, rate = None if M is None else _guard.positive("M", M), _guard.proportion("q", q), _guard.positive("rate", rate)
     draws = _guard.count("draws", draws)
     key = families.random_key(key)
-    if not isinstance(model, Model) or model.reading.log_prob is None:
+    model, data = as_model(model, data)
+    if model.reading.log_prob is None:
         require_differentiable(model)
     seen = _seen(model, "data", data)
     later = None if held_out is None else _seen(model, "held_out", held_out)
@@ -138,11 +125,11 @@ def calibrate(
     climb = lambda k, begin: fit(k, plain, optax.adam(rate), begin, data, steps_at_most, **settings)
     start = climb(keys[7], family.init(model.dim)).lam if warm else family.init(model.dim)
     plain_run = climb(keys[0], start)
-    predict = lambda k, lam, rows: _predict(k, model, family, lam, rows, predictive_draws)
+    predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), predictive_draws)
     plain_y = predict(keys[1], plain_run.lam, data)
 
     loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
-    plain_h = _decisions(loss, plain_y)
+    plain_h = bayes_decisions(loss, plain_y)
     costs = _finite_losses(loss, plain_y, plain_h)
     given = loss_or_utility if isinstance(loss_or_utility, Utility) else loss
     utility = _utility(given, transform, M, q, costs[:, seen.counts])
@@ -164,15 +151,17 @@ def calibrate(
     if greatest is not None:
         _warn_of_cut(greatest, discrete.left_out(model, inner(lam), known, greatest))
     y = predict(keys[1], lam, data)  # the plain approximation's noise: what differs is the approximation
-    decisions = _decisions(loss, y)
+    decisions = bayes_decisions(loss, y)
     train = _compare(keys[4], loss, seen, plain_h, decisions)
     apart = None
     if held_out is not None:
         drawn = [predict(keys[5], parameters, held_out) for parameters in (plain_run.lam, lam)]
-        apart = _compare(keys[6], loss, later, *(_decisions(loss, y) for y in drawn))
+        apart = _compare(keys[6], loss, later, *(bayes_decisions(loss, y) for y in drawn))
         _warn(apart)
     q_risk = float(_finite_losses(loss, y, decisions).mean())
-    return Calibration(lam, decisions, q_risk, plain_run.lam, plain_h, float(costs.mean()), train, apart, utility, run, plain_run)
+    return Calibration(
+        lam, decisions, q_risk, plain_run.lam, plain_h, float(costs.mean()), train, apart, utility, run, plain_run, model, family, loss
+    )
 
 
 def regret(utility: Utility) -> Loss:
@@ -229,18 +218,6 @@ def _check_options(transform, method, decide):
         ("decide", decide, ("joint", "em", "amortised")),
     ):
         _guard.choice(name, value, words)
-
-
-def _predict(key, model, family, lam, rows, draws):
-    theta_key, key = jax.random.split(key)
-    known = model.reading.covariates(rows)
-    thetas = families.sample(theta_key, family, lam, draws)
-    y = jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, draws), thetas, known)
-    return _guard.numbers("the prediction", y)
-
-
-def _decisions(loss, y):
-    return bayes_decision(loss, jnp.moveaxis(y, 0, -1))
 
 
 def _finite_losses(loss, y, h):

@@ -15,6 +15,7 @@ from course_pkg.models.groups import Grouped, hierarchical_regression
 from course_pkg.models.model import Model, log_joint, read_as, require_differentiable
 from course_pkg.models.networks import neural_network
 from course_pkg.models.pools import Pools, check_pools, pooled_testing
+from course_pkg.models.programs import as_model
 from course_pkg.models.reading import Reading, Rows
 from course_pkg.models.regression import (
     Gaussian,
@@ -38,6 +39,7 @@ __all__ = [
     "Schools",
     "TableRows",
     "Trials",
+    "as_model",
     "check_pools",
     "eight_schools",
     "event_probability",

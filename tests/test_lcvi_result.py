@@ -1,0 +1,100 @@
+"""From a program to a report, decisions for new rows, and draws for ArviZ."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import pymc as pm
+import pytest
+from numpyro import distributions as dist
+from scipy import stats
+
+from course_pkg import decisions, lcvi, models
+
+KEY = jax.random.key(4)
+RNG = np.random.default_rng(11)
+SIZE = RNG.uniform(1.0, 3.0, 14)
+PRICE = 2.0 * SIZE + RNG.normal(size=14)
+QUICK = {"steps_at_most": 300, "rate": 0.05, "progress": False, "tolerance": None, "predictive_draws": 300}
+LOSS = decisions.tilted(0.2)
+
+
+def houses(size, price=None):
+    slope = numpyro.sample("slope", dist.Normal(0.0, 3.0))
+    with numpyro.plate("houses", len(size)):
+        numpyro.sample("price", dist.Normal(slope * size, 1.0), obs=price)
+
+
+def houses_in_pymc():
+    with pm.Model() as model:
+        size = pm.Data("size", SIZE)
+        slope = pm.Normal("slope", 0.0, 3.0)
+        pm.Normal("price", slope * size, 1.0, observed=PRICE, shape=size.shape)
+    return model
+
+
+@pytest.fixture(scope="module")
+def found():
+    late = {"size": SIZE[:5] + 0.3, "price": PRICE[:5]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lcvi.CalibrationWarning)  # whether it helps is not the question
+        return lcvi.calibrate(KEY, houses, {"size": SIZE, "price": PRICE}, LOSS, held_out=late, **QUICK)
+
+
+def test_a_program_goes_in_as_it_is(found):
+    model, data = models.from_numpyro(houses, SIZE, PRICE)
+    by_hand = lcvi.calibrate(KEY, model, data, LOSS, **QUICK)
+    np.testing.assert_allclose(by_hand.decisions, found.decisions, rtol=1e-6)
+    in_pymc = lcvi.calibrate(KEY, houses_in_pymc(), None, LOSS, **QUICK)
+    np.testing.assert_allclose(in_pymc.lam.mu, found.lam.mu, atol=0.05)
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_decisions_for_new_rows_are_the_quantiles_of_the_predictive(found, plain):
+    new, draws = np.array([0.5, 1.7, 4.0]), 20_000
+    lam = found.plain_lam if plain else found.lam
+    slope = np.asarray(found.to_datatree(plain=plain, draws=draws).posterior["slope"])
+    mean, sd = float(lam.mu[0]) * new, np.hypot(slope.std() * new, 1.0)
+    got = np.asarray(found.decide({"size": jnp.asarray(new)}, plain=plain, draws=draws))
+    # the standard error of a sample quantile; |z| < 4.5 for three rows, twice: a false alarm in 25,000 runs
+    error = sd * np.sqrt(0.2 * 0.8 / draws) / stats.norm.pdf(stats.norm.ppf(0.2))
+    assert (np.abs(got - stats.norm.ppf(0.2, mean, sd)) < 4.5 * error).all()
+
+
+def test_the_report_says_what_counts(found):
+    lines = str(found).splitlines()
+    assert [line.split("  ")[0] for line in lines[:4]] == ["mean loss", "in its own opinion", "on the outcomes fitted", "held out"]
+    assert f"{found.held_out.baseline:.4g}" in lines[3]
+    assert f"{found.held_out.value:.1%}" in lines[3]
+    moved = np.abs(np.asarray(found.decisions) - np.asarray(found.plain_decisions)).mean()
+    assert lines[4] == f"decisions moved, on average, by {moved:.4g}"
+    assert "no held-out rows" in str(found._replace(held_out=None))
+
+
+def test_draws_go_to_arviz_by_name(found):
+    tree = found.to_datatree(draws=4000)
+    assert tree.posterior["slope"].shape == (1, 4000)
+    slope = np.asarray(tree.posterior["slope"]).ravel()
+    assert abs(slope.mean() - float(found.lam.mu[0])) < 4.5 * slope.std() / np.sqrt(4000)
+
+
+@pytest.mark.parametrize(
+    ("program", "data", "words"),
+    [
+        (houses, [1.0], "data is list"),
+        (houses, None, "data is NoneType"),
+        ("houses", {}, "model is 'houses'"),
+        (houses_in_pymc(), {"size": SIZE}, "beside a pymc.Model"),
+    ],
+)
+def test_what_is_no_model_is_refused(program, data, words):
+    with pytest.raises(ValueError, match=words):
+        models.as_model(program, data)
+
+
+def test_a_tuple_holds_the_arguments_in_order():
+    model, data = models.as_model(houses, (SIZE, PRICE))
+    assert model.dim == 1
+    assert set(data) == {"size", "price"}
