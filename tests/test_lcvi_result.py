@@ -1,6 +1,8 @@
 """From a program to a report, decisions for new rows, and draws for ArviZ."""
 
+import re
 import warnings
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,7 @@ import pytest
 from numpyro import distributions as dist
 from scipy import stats
 
-from course_pkg import decisions, lcvi, models
+from course_pkg import convergence, decisions, lcvi, models, posthoc
 
 KEY = jax.random.key(4)
 RNG = np.random.default_rng(11)
@@ -31,7 +33,7 @@ def houses_in_pymc():
     with pm.Model() as model:
         size = pm.Data("size", SIZE)
         slope = pm.Normal("slope", 0.0, 3.0)
-        pm.Normal("price", slope * size, 1.0, observed=PRICE, shape=size.shape)
+        pm.Normal("price", slope * size, 1.0, observed=pm.Data("seen", PRICE), shape=size.shape)
     return model
 
 
@@ -49,6 +51,8 @@ def test_a_program_goes_in_as_it_is(found):
     np.testing.assert_allclose(by_hand.decisions, found.decisions, rtol=1e-6)
     in_pymc = lcvi.calibrate(KEY, houses_in_pymc(), None, LOSS, **QUICK)
     np.testing.assert_allclose(in_pymc.lam.mu, found.lam.mu, atol=0.05)
+    new = {"size": SIZE[:3] + 0.5}
+    np.testing.assert_allclose(in_pymc.decide(new, draws=4000), found.decide(new, draws=4000), atol=0.3)
 
 
 @pytest.mark.parametrize("plain", [False, True])
@@ -98,3 +102,16 @@ def test_a_tuple_holds_the_arguments_in_order():
     model, data = models.as_model(houses, (SIZE, PRICE))
     assert model.dim == 1
     assert set(data) == {"size", "price"}
+
+
+def test_the_readme_s_roads_run():
+    text = (Path(__file__).resolve().parents[1] / "README.md").read_text("utf8")
+    blocks = re.findall(r"```python\n(.*?)```", text.split("## Using the package")[1], re.DOTALL)
+    program = "\n".join(blocks).replace("held_out=test)", "held_out=test, steps_at_most=200, progress=False)")  # the tests' own hurry
+    names = {}
+    with warnings.catch_warnings():
+        for category in (lcvi.CalibrationWarning, posthoc.CorrectionWarning, convergence.ConvergenceWarning):
+            warnings.simplefilter("ignore", category)  # whether it helps is said, either way
+        exec(program, names)
+    assert np.isfinite(names["result"].decide({"warmth": np.array([0.5, 1.5])})).all()
+    assert names["corrected"].report.points == (60, 30)
