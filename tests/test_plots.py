@@ -557,10 +557,14 @@ CASES = {
     "why_be_bayesian": {
         "two_experiments": call(stats.binom.pmf(range(5), 4, 0.4), stats.nbinom.pmf(range(7), 2, 0.4), 3),
         "stopping": call(np.array([1, 10, 100]), np.array([0.05, 0.15, 0.3]), [0.1, 0.5, 0.9], [0.12, 0.48, 0.9]),
+        "learning": call(X, {title: {"0": BELL, "10": BELL**2, "99": BELL**4} for title in ("Flat prior", "Cut prior")}, 0.3),
+    },
+    "many_at_once": {
         "shrinkage": call(
             UP, {"least squares": np.full(25, 5.0), "James-Stein": 5 - 1 / UP, "Bayes": 0.1 * UP**2}, (UP[::8], 5 - 1 / UP[::8]), 5
         ),
-        "learning": call(X, {title: {"0": BELL, "10": BELL**2, "99": BELL**4} for title in ("Flat prior", "Cut prior")}, 0.3),
+    },
+    "without_belief": {
         "certificates": call(UP, 0.3 / UP, 0.1 + 0.3 / UP, 0.3 + 0.02 * UP, 0.25 + 0.01 * UP),
     },
 }

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, shade
 
 
 def two_experiments(fixed, waiting, seen):
@@ -48,25 +48,6 @@ def stopping(looks, false_alarms, reported, realised):
     return fig
 
 
-def shrinkage(radii, curves, seen, dim):
-    """Draw risks against the distance of the truth from the origin.
-
-    Args:
-        radii: distances, shape ``(k,)``.
-        curves: a dict of names and risks, each of shape ``(k,)``.
-        seen: a pair of distances and simulated risks.
-        dim: the number of coordinates, which is the risk of least squares.
-    """
-    fig, ax = plt.subplots()
-    styles = zip(curves.items(), (BLACK, BLUE, PURPLE), ("--", "-", "-."), strict=True)
-    for (name, values), color, style in styles:
-        ax.plot(radii, values, style, color=color, label=name)
-    ax.plot(*seen, "o", color=BLUE, label="simulated")
-    ax.set(xlabel="distance of the truth from the origin", ylabel="expected squared error", ylim=(0, 2 * dim))
-    ax.legend()
-    return fig
-
-
 def learning(grid, posteriors, truth):
     """Draw posteriors of a coin after more and more tosses, under two priors, one above the other.
 
@@ -83,24 +64,4 @@ def learning(grid, posteriors, truth):
         ax.set(title=title, ylabel="density / peak")
     axes[0].legend(loc="upper left", title="tosses")
     axes[-1].set_xlabel(r"$\theta$")
-    return fig
-
-
-def certificates(betas, observed, true, mcallester, seeger):
-    """Draw the errors of Gibbs posteriors and their two certificates against the inverse temperature.
-
-    Args:
-        betas: inverse temperatures, shape ``(k,)``.
-        observed: error on the data, shape ``(k,)``.
-        true: error on all future data, shape ``(k,)``.
-        mcallester: the looser bound, shape ``(k,)``.
-        seeger: the tighter bound, shape ``(k,)``.
-    """
-    fig, ax = plt.subplots()
-    ax.plot(betas, mcallester, color=ORANGE, label="square-root bound")
-    ax.plot(betas, seeger, color=BLUE, label="bound by kl")
-    ax.plot(betas, true, color=BLACK, linestyle="--", label="true error")
-    ax.plot(betas, observed, color=GREEN, linestyle=":", label="error on the data")
-    ax.set(xscale="log", xlabel=r"$\beta$", ylabel="error", ylim=(0, 0.6))
-    ax.legend(ncols=2)
     return fig

@@ -40,9 +40,12 @@ CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswit
 LESSON_FIRST = [
     "decisions/a-first-decision",
     "decisions/bayes-rules",
+    "decisions/many-at-once",
     "decisions/on-or-off",
     "decisions/pandemic",
     "decisions/risk",
+    "decisions/why-be-bayesian",
+    "decisions/without-belief",
     "gradients/climbing-with-noise",
     "gradients/control-variates",
     "gradients/reparameterisation",
