@@ -57,6 +57,7 @@ LESSON_FIRST = [
     "lcvi/utility-terms",
     "mcmc/from-draws-to-a-decision",
     "mcmc/hamiltonian",
+    "mcmc/importance-sampling",
     "mcmc/integrals-by-dice",
     "mcmc/metropolis-hastings",
     "mcmc/nuts",
