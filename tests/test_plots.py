@@ -254,7 +254,7 @@ CASES = {
             0.5 + 0 * X,
             (0.0, "book month 21"),
         ),
-        "limit_laws": call({"ratio": X / 4, "plain mean": X}, {"ratio's variance": 0.3, "plain mean's variance": 3.0}),
+        "limit_laws": call({"self-normalised": X / 4, "standard": X}, {"variance of the first": 0.3, "variance of the second": 3.0}),
         "dimensions": call(UP, {"v = 2": (UP / 5, UP / 6, UP / 10 - 0.3), "v = 0.6": (UP / 3, UP / 5, UP / 8)}, 1000, 0.67),
         "rates": call(UP, {"k = 0.3": (0.3 / UP, 0.25 / UP), "k = 0.9": (0.7 + 0 * UP, 0.75 + 0 * UP)}),
         "error_bars": call(
