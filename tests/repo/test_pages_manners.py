@@ -40,8 +40,10 @@ CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswit
 LESSON_FIRST = [
     "decisions/a-first-decision",
     "decisions/bayes-rules",
+    "decisions/loss-and-utility",
     "decisions/on-or-off",
     "decisions/pandemic",
+    "decisions/problems",
     "decisions/risk",
     "gradients/climbing-with-noise",
     "gradients/control-variates",
