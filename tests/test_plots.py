@@ -276,6 +276,9 @@ CASES = {
         "point_sets": call({"grid": DRAWS / 2 + 0.5, "draws": DRAWS / 3 + 0.5, "Sobol points": DRAWS / 4 + 0.5}),
         "regrets": call({"grid": (UP, 1 / UP), "draws": (UP, 2 / UP)}, (UP, 3 / UP, "c / T")),
     },
+    "loss_and_utility": {
+        "exponential": call(X, BELL, np.array([0.01, 0.1, 1.0]), np.array([-0.1, -0.5, -1.0]), 0.0),
+    },
     "making_it_safe": {
         "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
         "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
@@ -365,7 +368,6 @@ CASES = {
     "problems": {
         "bus": call(X, BELL, {"hurried": 4 * VALLEY - 4, "patient": VALLEY - 1}, {"hurried": -1.0, "patient": 0.5}),
         "interval": call(UP, {"plus": UP, "minus": -VALLEY}, 4.0, X, BELL, 0.1, (-1.6, 1.6)),
-        "exponential": call(X, BELL, np.array([0.01, 0.1, 1.0]), np.array([-0.1, -0.5, -1.0]), 0.0),
     },
     "reparameterisation": {
         "arrows": call({"score": (DRAWS, TERMS), "reparameterised": (DRAWS, 0.1 * TERMS)}, np.zeros(2), PAIR, ROUND, LEANING),

@@ -5,22 +5,22 @@ import matplotlib.pyplot as plt
 from course_pkg import plots
 
 
-def bus(minutes, density, excess, decisions):
-    """The predictive density of an arrival above, below it what each traveller pays over the best, with both decisions marked.
+def bus(minutes, density, regret, decisions):
+    """The predictive density of an arrival above, below it what each traveller regrets, with both decisions marked.
 
     Args:
         minutes: shape ``(n,)``, the axis.
         density: shape ``(n,)``.
-        excess: for each traveller's name, shape ``(n,)``, the risk above the smallest.
+        regret: for each traveller's name, shape ``(n,)``, the risk above the smallest.
         decisions: for each traveller's name, a minute.
     """
     fig, (top, below) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 4.8))
     plots.shade(top, minutes, density)
     top.set(ylabel="density", yticks=[], title="When the bus comes, for both of them")
-    below.set(ylabel="extra cost (minutes)", xlabel="minute after the timetable", ylim=(0, 30))
-    below.set_title("What standing there costs, above the best")
+    below.set(ylabel="regret (minutes)", xlabel="minute after the timetable", ylim=(0, 30))
+    below.set_title("What standing there costs, less the best")
     looks = ((plots.RED, "-", 0.95), (plots.GREEN, "--", 0.75))
-    for (name, cost), (color, style, height) in zip(excess.items(), looks, strict=True):
+    for (name, cost), (color, style, height) in zip(regret.items(), looks, strict=True):
         plots.mark(top, decisions[name], name.removeprefix("the "), color=color, height=height, side="left")
         below.axvline(decisions[name], color=color, linestyle="--", linewidth=1.2)
         below.plot(minutes, cost, color=color, linestyle=style, label=name)
@@ -53,25 +53,4 @@ def interval(half_widths, gains, best, theta, density, price, ends):
     below.annotate("price of length", (theta[-1], price), xytext=(0, 4), textcoords="offset points", ha="right")
     below.set(xlabel=r"$\theta$", ylabel="density", title="The best interval, cut at the price")
     below.set_ylim(bottom=0)
-    return fig
-
-
-def exponential(minutes, density, gammas, decisions, mean):
-    """Above: a density with two humps. Below: the decision of the exponential utility as its rate grows, and the mean.
-
-    Args:
-        minutes: shape ``(n,)``, the axis above.
-        density: shape ``(n,)``.
-        gammas: shape ``(k,)``, rates.
-        decisions: shape ``(k,)``, the best decision at each rate.
-        mean: the best decision of the squared loss itself.
-    """
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
-    plots.shade(top, minutes, density)
-    plots.mark(top, mean, "squared loss", color=plots.BLACK)
-    top.set(xlabel="minute of arrival", ylabel="density", yticks=[], title="Now and then a bus is cancelled")
-    below.semilogx(gammas, decisions, color=plots.ORANGE, marker="o", markersize=3.5)
-    below.axhline(mean, color=plots.BLACK, linestyle="--", linewidth=1.2)
-    below.annotate("squared loss", (gammas[-1], mean), xytext=(0, -4), textcoords="offset points", ha="right", va="top")
-    below.set(xlabel=r"rate $\gamma$ of the exponential utility", ylabel="best minute", title="One loss, many decisions")
     return fig
