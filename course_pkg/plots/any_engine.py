@@ -1,4 +1,4 @@
-"""Drawings of the page on correcting any engine. Each function takes what it draws and returns the figure."""
+"""Drawings of the pages on correcting any engine and on second models. Each function takes what it draws and returns the figure."""
 
 import matplotlib.pyplot as plt
 import numpy as np

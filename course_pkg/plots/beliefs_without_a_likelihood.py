@@ -28,12 +28,12 @@ def beliefs(eta, panels, marks=None):
 
 
 def coverage(weights, shares, promised, marks):
-    """How often an interval holds the number that it is about, against the weight of the loss; ``marks`` names weights."""
+    """How often an interval holds the number that it is about, against the learning rate; ``marks`` names rates."""
     fig, ax = plt.subplots(figsize=(5.0, 3.2))
     ax.plot(weights, shares, "o-", color=BLUE, markersize=5)
     ax.axhline(promised, color=BLACK, linewidth=0.8, linestyle=":")
     ax.annotate("promised", (weights[-1], promised), xytext=(0, 4), textcoords="offset points", ha="right")
     for text, weight in marks.items():
         mark(ax, weight, text, height=0.2, side="right" if weight < weights[-1] / 3 else "left")
-    ax.set(xscale="log", xlabel="weight $w$, per hundred loaves", ylabel="share that hold it", ylim=(0, 1.05))
+    ax.set(xscale="log", xlabel="learning rate $w$, per hundred loaves", ylabel="share that hold it", ylim=(0, 1.05))
     return fig
