@@ -58,17 +58,3 @@ def climbs(by_form):
     ax.set(xlabel="step", ylabel=r"skew $\gamma$")
     ax.legend(loc="center right")
     return fig
-
-
-def lookups(x, off):
-    """Errors of tables of W, by the argument: ``off`` maps a label to errors with their sign."""
-    fig, axes = plt.subplots(len(off), 1, sharex=True, figsize=(5.0, 2.2 * len(off)))
-    for ax, (name, values), (colour, _) in zip(axes, off.items(), STYLES, strict=False):
-        ax.plot(x, values, color=colour, linewidth=0.8)
-        ax.axhline(0, color=BLACK, linewidth=0.8)
-        ax.set(title=name, ylabel="error")
-        ax.ticklabel_format(axis="y", scilimits=(-2, 2), useMathText=True)
-        ax.yaxis.get_offset_text().set_horizontalalignment("right")
-        ax.yaxis.get_offset_text().set_x(1.0)
-    axes[-1].set_xlabel("$x$")
-    return fig
