@@ -31,7 +31,7 @@ def pole(x, forms, d, at, reach=5.0):
     ax.axvline(d, color=BLACK, linewidth=0.8, linestyle=":")
     ax.annotate("pole", (at, -0.9 * reach), xytext=(-4, 0), textcoords="offset points", ha="right")
     ax.annotate("$d$", (d, -0.9 * reach), xytext=(4, 0), textcoords="offset points")
-    ax.set(xlabel="$x$", ylabel="$W_e(x)$", ylim=(-reach, reach))
+    ax.set(xlabel="$u$", ylabel="$W_e(u)$", ylim=(-reach, reach))
     ax.legend(loc="lower right")
     return fig
 
