@@ -58,7 +58,7 @@ def by_skewness(skewness, panels, limit):
 
 
 def few_rows(sizes, panels):
-    """Mean regret of decisions, in per cent of the least risk, against the number of rows: ``panels`` maps titles to {way: (means, errors)}.
+    """Regret of decisions, in per cent of the least risk, against the number of rows: ``panels`` maps titles to {way: (means, errors)}.
 
     Ways whose name begins with W are drawn with solid lines.
     """
