@@ -284,7 +284,6 @@ CASES = {
         "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
         "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}),
         "climbs": call({"else-branch": 0 * RUNS[:1], "series": 1 - RUNS}),
-        "lookups": call(UP, {"cut off": -1e-2 / UP, "linear": -1e-4 / UP, "cubic": 1e-6 / UP}),
     },
     "metropolis_hastings": {
         "walk_and_answer": call(

@@ -31,7 +31,7 @@ def pole(x, forms, d, at, reach=5.0):
     ax.axvline(d, color=BLACK, linewidth=0.8, linestyle=":")
     ax.annotate("pole", (at, -0.9 * reach), xytext=(-4, 0), textcoords="offset points", ha="right")
     ax.annotate("$d$", (d, -0.9 * reach), xytext=(4, 0), textcoords="offset points")
-    ax.set(xlabel="$x$", ylabel="$W_e(x)$", ylim=(-reach, reach))
+    ax.set(xlabel="$u$", ylabel="$W_e(u)$", ylim=(-reach, reach))
     ax.legend(loc="lower right")
     return fig
 
@@ -57,18 +57,4 @@ def climbs(by_form):
             ax.plot(values, color=colour, linestyle=style, linewidth=1, label=name if run == 0 else None)
     ax.set(xlabel="step", ylabel=r"skew $\gamma$")
     ax.legend(loc="center right")
-    return fig
-
-
-def lookups(x, off):
-    """Errors of tables of W, by the argument: ``off`` maps a label to errors with their sign."""
-    fig, axes = plt.subplots(len(off), 1, sharex=True, figsize=(5.0, 2.2 * len(off)))
-    for ax, (name, values), (colour, _) in zip(axes, off.items(), STYLES, strict=False):
-        ax.plot(x, values, color=colour, linewidth=0.8)
-        ax.axhline(0, color=BLACK, linewidth=0.8)
-        ax.set(title=name, ylabel="error")
-        ax.ticklabel_format(axis="y", scilimits=(-2, 2), useMathText=True)
-        ax.yaxis.get_offset_text().set_horizontalalignment("right")
-        ax.yaxis.get_offset_text().set_x(1.0)
-    axes[-1].set_xlabel("$x$")
     return fig

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 
 COLOURS = (RED, BLUE, GREEN, PURPLE)
 STYLES = ("--", "-", ":", "-.")
@@ -58,16 +58,20 @@ def by_skewness(skewness, panels, limit):
 
 
 def few_rows(sizes, panels):
-    """Mean cost of decisions beyond the best, in per cent, against the number of rows: ``panels`` maps titles to {way: (means, errors)}."""
+    """Regret of decisions, in per cent of the least risk, against the number of rows: ``panels`` maps titles to {way: (means, errors)}.
+
+    Ways whose name begins with W are drawn with solid lines.
+    """
     fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 3.2 * len(panels)), sharex=True)
-    colours = (RED, BLACK, ORANGE, PURPLE, GREEN, BLUE)
+    colours = (RED, BLACK, ORANGE, PURPLE, GREEN, BLUE, SKY)
     for ax, (title, ways) in zip(np.atleast_1d(axes), panels.items(), strict=True):
         for number, ((name, (mean, error)), colour) in enumerate(zip(ways.items(), colours, strict=False)):
             shifted = np.asarray(sizes) * 1.02 ** (number - len(ways) / 2)
             mean, error = np.asarray(mean), np.asarray(error)
-            ax.plot(shifted, mean, color=colour, marker=SHAPES[number], markersize=5, linewidth=1.2, label=name)
+            style = "-" if name.startswith("W") else ":"
+            ax.plot(shifted, mean, style, color=colour, marker=SHAPES[number], markersize=5, linewidth=1.2, label=name)
             ax.vlines(shifted, mean - 2 * error, mean + 2 * error, color=colour)
-        ax.set(title=title, xscale="log", yscale="log", ylabel="dearer than the best, %")
+        ax.set(title=title, xscale="log", yscale="log", ylabel="regret, %")
         ax.set_xticks(sizes, [str(size) for size in sizes])
         ax.minorticks_off()
         ax.set_yticks(ticks := (3, 10, 30, 100), [str(tick) for tick in ticks])

@@ -55,6 +55,8 @@ LESSON_FIRST = [
     "is_gradients/averages-that-remember",
     "is_gradients/importance-sampled-sgd",
     "is_gradients/reweighting",
+    "lambertw/making-it-safe",
+    "lambertw/skewed-data",
     "lambertw/skewed-posteriors",
     "lambertw/skewing-a-bell",
     "lcvi/how-much-calibration",
