@@ -66,6 +66,8 @@ LESSON_FIRST = [
     "vi/coordinate-ascent",
     "vi/em-is-variational",
     "vi/the-bound-below",
+    "vi/topics",
+    "vi/topics-of-a-book",
     "vi/what-is-guaranteed",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
