@@ -63,6 +63,7 @@ LESSON_FIRST = [
     "posthoc/a-wrong-posterior",
     "posthoc/staying-faithful",
     "posthoc/what-to-tell",
+    "vi/collapsed-topics",
     "vi/coordinate-ascent",
     "vi/em-is-variational",
     "vi/the-bound-below",
