@@ -103,8 +103,6 @@ CASES = {
         "likeness": call(["AB", "CD"], [0.6, 0.4], {"a chain": [0.6, 0.4], "coordinate ascent": [0.8, 0.2]}, 0.65),
         "switching": call(UP / UP.max(), {"with a name": (UP / UP.max(), 0.5), "without": (0.6 + 0.01 * UP / UP.max(), 0.6)}),
         "two_squares": call({"one chain": np.full((10, 25), 0.04), "many": np.full((10, 25), 0.04)}),
-        "lost": call({"a chain": 0.1 * UP / UP.max(), "one draw": 0.2 * UP / UP.max()}),
-        "lost hollow": call({"a chain": 0.1 * UP / UP.max(), "one draw": 0.2 * UP / UP.max()}, {"a chain": UP > 5, "one draw": UP < 3}),
     },
     "control_variates": {
         "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
@@ -468,9 +466,9 @@ CASES = {
     },
     "topics": {
         "second_opinions": call(UP / UP.max(), (UP / UP.max()) ** 2, 0.25, (0.4, 0.2)),
-        "rising": call({"right": -30 - np.outer([1.0, 0.8], 1 / UP), "as printed": -31 - np.outer([1.0, 0.8], 1 / UP)}, -27.0),
+        "rising": call({"right": -30 - np.outer([1.0, 0.8], 1 / UP), "off by one": -31 - np.outer([1.0, 0.8], 1 / UP)}, -27.0),
         "squares": call(np.full((10, 25), 0.04), [f"{name} {k}" for name in ("row", "column") for k in range(5)], "after 3 rounds"),
-        "promises": call({"right": [0.35, 0.36], "as printed": [0.35, 0.36]}, {"right": [0.34, 0.37], "as printed": [0.45, 0.44]}),
+        "promises": call({"right": [0.35, 0.36], "off by one": [0.35, 0.36]}, {"right": [0.34, 0.37], "off by one": [0.45, 0.44]}),
         "page_map": call(np.full((5, 4), 0.25), {"decisions": 2, "mcmc": 3}),
         "stages": call(np.full((2, 4), 0.25), [0, 1], [2, 3], ["A page", "Another page"]),
         "starts": call(0.01 * UP / UP.max() + 0.001, 0.3 * UP / UP.max()),

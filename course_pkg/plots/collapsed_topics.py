@@ -9,7 +9,7 @@ GREY = "#BBBBBB"
 
 
 def likeness(pairs, exact, answers, least):
-    """Bars of the ``exact`` likeness of pairs, a symbol for each of the ``answers``, and the likeness that is ``least`` enough."""
+    """Bars of the ``exact`` co-membership of pairs, a symbol for each of the ``answers``, and the value that is ``least`` enough."""
     fig, ax = plt.subplots(figsize=(5.0, 4.0))
     place = np.arange(len(pairs))
     ax.bar(place, exact, color=GREEN, alpha=0.3, label="every assignment summed")
@@ -18,7 +18,7 @@ def likeness(pairs, exact, answers, least):
         ax.plot(place + shift, values, symbol, color=colour, markersize=7, label=name)
     ax.axhline(least, color=BLACK, linestyle="--", linewidth=1.2, label="worth one trip")
     ax.set_xticks(place, pairs)
-    ax.set(xlabel="plots", ylabel="probability of one community", ylim=(0, 1))
+    ax.set(xlabel="plots", ylabel="co-membership probability", ylim=(0, 1))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
@@ -48,23 +48,4 @@ def two_squares(blocks):
             ax.spines[:].set_visible(True)
             ax.spines[:].set(color=GREY, linewidth=0.8)
         part.suptitle(title, fontsize="medium")
-    return fig
-
-
-def lost(losses, lacking=None):
-    """Nats a word below the true topics, a dot for each corpus and a bar at the mean: ``losses`` maps a name to values.
-
-    Dots are hollow where ``lacking``, which maps the same names to truth values, says that the run lacks a topic.
-    """
-    fig, ax = plt.subplots(figsize=(5.0, 0.75 * len(losses) + 1.0))
-    colours = (BLUE, BLUE, RED, ORANGE)
-    for row, ((name, values), colour) in enumerate(zip(losses.items(), colours, strict=False)):
-        height = -row + np.linspace(-0.2, 0.2, len(values))
-        hollow = np.zeros(len(values), bool) if lacking is None else np.asarray(lacking[name], bool)
-        ax.plot(values[~hollow], height[~hollow], "o", color=colour, alpha=0.7, markersize=6)
-        ax.plot(values[hollow], height[hollow], "o", color=colour, markerfacecolor="none", markeredgewidth=1.4, markersize=6)
-        ax.plot([np.mean(values)] * 2, [-row - 0.32, -row + 0.32], color=BLACK, linewidth=2)
-    ax.set_yticks(-np.arange(len(losses)), list(losses))
-    ax.set(xlabel="nats a word below the true topics", ylabel="forecast by", xlim=(0, None), ylim=(0.6 - len(losses), 0.6))
-    ax.locator_params(axis="x", nbins=5)
     return fig

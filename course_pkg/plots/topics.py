@@ -22,14 +22,14 @@ def second_opinions(exact, approximate, threshold, marked):
 
 
 def rising(curves, log_evidence):
-    """Bounds by round: ``curves`` maps a name to ``(starts, rounds)``."""
+    """ELBOs by round: ``curves`` maps a name to ``(starts, rounds)``."""
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, runs), colour in zip(curves.items(), (BLUE, ORANGE), strict=False):
         runs = np.asarray(runs)
         ax.plot(np.arange(1, runs.shape[1] + 1), runs.T, color=colour, alpha=0.5, linewidth=1.2)
         ax.plot([], [], color=colour, label=name)
     ax.axhline(log_evidence, color=BLACK, linestyle="--", linewidth=1.2, label="log evidence")
-    ax.set(xlabel="round", ylabel="bound (nats)", xscale="log")
+    ax.set(xlabel="round", ylabel="ELBO (nats)", xscale="log")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
@@ -53,14 +53,14 @@ def squares(topics, names, title="", fig=None):
 
 
 def promises(paid, promised):
-    """Average risk that was promised against what was paid: both map a name to values over corpora."""
+    """Average risk that was claimed against the true one: both map a name to values over corpora."""
     fig, ax = plt.subplots(figsize=(5.0, 4.0))
     for (name, values), colour, marker in zip(promised.items(), (BLUE, ORANGE), "os", strict=False):
         ax.plot(paid[name], values, marker, color=colour, alpha=0.8, label=name)
     everything = np.concatenate([np.ravel(list(paid.values())), np.ravel(list(promised.values()))])
     ends = [everything.min() - 0.01, everything.max() + 0.01]
-    ax.plot(ends, ends, ":", color=BLACK, linewidth=1, label="promise kept")
-    ax.set(xlabel="share on the wrong shelf", ylabel="share that was promised", xlim=ends, ylim=ends)
+    ax.plot(ends, ends, ":", color=BLACK, linewidth=1, label="equal")
+    ax.set(xlabel="share on the wrong shelf", ylabel="share that the fit claims", xlim=ends, ylim=ends)
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 

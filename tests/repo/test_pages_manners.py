@@ -76,9 +76,12 @@ LESSON_FIRST = [
     "posthoc/beliefs-without-a-likelihood",
     "posthoc/staying-faithful",
     "posthoc/what-to-tell",
+    "vi/collapsed-topics",
     "vi/coordinate-ascent",
     "vi/em-is-variational",
     "vi/the-bound-below",
+    "vi/topics",
+    "vi/topics-of-a-book",
     "vi/what-is-guaranteed",
 ]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
