@@ -300,8 +300,7 @@ CASES = {
         "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
     },
     "models_and_guides": {
-        "readings": call(X, {"a deviation": (0.5 * BELL, BELL, 0.3), "a variance": (0.7 * BELL, BELL, 0.2)}),
-        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"package": (0.0, 1.0, 4.0, 1.0), "guide": (0.5, 1.0, 4.0, 1.0)}),
+        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"apart": lambda e, r: (e, 4 + r), "tied": lambda e, r: (e / (3 + r), 4 + r)}),
         "scales": call(np.array([[1.0, 0.5, -0.3], [1.0, 0.4, 0.2]]), np.array([[1.0, 0.5, 0.3], [1.0, 0.4, 0.2]])),
     },
     "music": {
