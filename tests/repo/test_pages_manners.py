@@ -45,6 +45,7 @@ LESSON_FIRST = [
     "decisions/risk",
     "gradients/climbing-with-noise",
     "gradients/control-variates",
+    "gradients/models-and-guides",
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
