@@ -328,7 +328,6 @@ CASES = {
         "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), 2 * X),
         "scalings": call(X, {"posterior": BELL, "counted twice": BELL**2, "divided": 0.5 * BELL}),
         "wrong": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), {"too sure": (X - 0.1, X, X + 0.1), "too vague": (X - 4, X, X + 4)}),
-        "costs": call(UP / 10, np.stack([1 + UP, 2 + 1 / UP]), {"best": 0.2, "one half": 0.5}),
     },
     "nuts": {
         "claims": call({"centred": np.abs(TERMS) / 8, "non-centred": np.abs(TERMS[:, ::-1]) / 9}, 0.5, "claim"),

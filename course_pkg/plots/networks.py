@@ -2,13 +2,13 @@
 
 import matplotlib.pyplot as plt
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, shade
 
 
-def curves(x, truth, data, belief, plain):
-    """Data, the true curve, one network's curve, and a belief given as (low, middle, high) of the predictive."""
+def curves(x, truth, data, predictive, plain):
+    """Data, the true curve, one network's curve, and a posterior given as (low, middle, high) of the predictive."""
     fig, ax = plt.subplots(figsize=(5.0, 3.2))
-    _band(ax, x, belief)
+    _band(ax, x, predictive)
     ax.plot(x, plain, color=ORANGE, linestyle="--", label="one network")
     ax.plot(x, truth, color=BLACK, linewidth=1, label="truth")
     ax.plot(*data, ".", color=BLACK, markersize=4)
@@ -41,18 +41,7 @@ def wrong(x, truth, data, beliefs):
     return fig
 
 
-def costs(threshold, lines, marks):
-    """Realised cost for each patient against the threshold, one line for each split, their mean, and named thresholds."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.2))
-    ax.plot(threshold, lines.T, color=BLUE, linewidth=0.6, alpha=0.4)
-    ax.plot(threshold, lines.mean(axis=0), color=BLUE)
-    for (name, at), colour in zip(marks.items(), (GREEN, RED), strict=True):
-        mark(ax, at, name, color=colour)
-    ax.set(xscale="log", xlabel="threshold", ylabel="cost for each patient", ylim=(0, None))
-    return fig
-
-
 def _band(ax, x, belief):
     low, middle, high = belief
     ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0)
-    ax.plot(x, middle, color=BLUE, label="belief")
+    ax.plot(x, middle, color=BLUE, label="posterior")
