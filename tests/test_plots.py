@@ -325,7 +325,7 @@ CASES = {
         "direct": call({"plain": (0.42, True), "direct": (0.38, True), "plain, ours": (0.425, False)}, 0.37),
     },
     "networks": {
-        "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), 2 * X),
+        "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), {"one": 2 * X, "all": X + 1}, 1.0),
         "scalings": call(X, {"posterior": BELL, "counted twice": BELL**2, "divided": 0.5 * BELL}),
         "wrong": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), {"too sure": (X - 0.1, X, X + 0.1), "too vague": (X - 4, X, X + 4)}),
     },

@@ -46,6 +46,7 @@ LESSON_FIRST = [
     "gradients/climbing-with-noise",
     "gradients/control-variates",
     "gradients/models-and-guides",
+    "gradients/networks",
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
