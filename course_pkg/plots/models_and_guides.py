@@ -20,7 +20,8 @@ def plane(mu, log_gamma, mass, guides):
         for radius in (1, 2):
             x, y = place(radius * np.cos(ANGLE), radius * np.sin(ANGLE))
             ax.plot(x, y, line, color=colour, label=name if radius == 1 else None)
-            across.append(x), upward.append(y)
+            across.append(x)
+            upward.append(y)
     limits = {"xlim": _padded(np.concatenate(across)), "ylim": _padded(np.concatenate(upward))}
     ax.set(xlabel="mean lateness $\\mu$ (minutes)", ylabel="log precision $\\log\\gamma$", **limits)
     ax.legend(loc="upper right")
