@@ -300,8 +300,7 @@ CASES = {
         "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
     },
     "models_and_guides": {
-        "readings": call(X, {"a deviation": (0.5 * BELL, BELL, 0.3), "a variance": (0.7 * BELL, BELL, 0.2)}),
-        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"package": (0.0, 1.0, 4.0, 1.0), "guide": (0.5, 1.0, 4.0, 1.0)}),
+        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"apart": lambda e, r: (e, 4 + r), "tied": lambda e, r: (e / (3 + r), 4 + r)}),
         "scales": call(np.array([[1.0, 0.5, -0.3], [1.0, 0.4, 0.2]]), np.array([[1.0, 0.5, 0.3], [1.0, 0.4, 0.2]])),
     },
     "music": {
@@ -326,10 +325,9 @@ CASES = {
         "direct": call({"plain": (0.42, True), "direct": (0.38, True), "plain, ours": (0.425, False)}, 0.37),
     },
     "networks": {
-        "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), 2 * X),
+        "curves": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), (X - 1, X + 0.1, X + 1), {"one": 2 * X, "all": X + 1}, 1.0),
         "scalings": call(X, {"posterior": BELL, "counted twice": BELL**2, "divided": 0.5 * BELL}),
         "wrong": call(X, X, (DRAWS[:, 0], DRAWS[:, 1]), {"too sure": (X - 0.1, X, X + 0.1), "too vague": (X - 4, X, X + 4)}),
-        "costs": call(UP / 10, np.stack([1 + UP, 2 + 1 / UP]), {"best": 0.2, "one half": 0.5}),
     },
     "nuts": {
         "claims": call({"centred": np.abs(TERMS) / 8, "non-centred": np.abs(TERMS[:, ::-1]) / 9}, 0.5, "claim"),

@@ -1,19 +1,28 @@
 """Drawings of the page on a network's weights. Each function takes what it draws and returns the figure."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, shade
 
 
-def curves(x, truth, data, belief, plain):
-    """Data, the true curve, one network's curve, and a belief given as (low, middle, high) of the predictive."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.2))
-    _band(ax, x, belief)
-    ax.plot(x, plain, color=ORANGE, linestyle="--", label="one network")
-    ax.plot(x, truth, color=BLACK, linewidth=1, label="truth")
-    ax.plot(*data, ".", color=BLACK, markersize=4)
-    ax.set(xlabel="$x$", ylabel="$y$", ylim=(-20, 24), xlim=(x[0], x[-1]))
-    ax.legend(ncols=3, loc="upper center")
+def curves(x, truth, data, predictive, settings, needed):
+    """Above: data, the true curve and (low, middle, high) of the predictive. Below: settings (name to values) and data, less the truth."""
+    fig, (whole, rest) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
+    _band(whole, x, predictive)
+    whole.plot(x, truth, color=BLACK, linewidth=1, label="truth")
+    whole.plot(*data, ".", color=BLACK, markersize=4)
+    whole.set(ylabel="$y$", xlim=(x[0], x[-1]))
+    whole.margins(y=0.2)
+    whole.legend(ncols=2, loc="upper left")
+    for (name, values), colour, line in zip(settings.items(), (ORANGE, BLUE), ("--", "-"), strict=True):
+        rest.plot(x, values - truth, line, color=colour, label=name)
+    rest.axhline(needed, color=BLACK, linewidth=1, linestyle=":", label="true quantile")
+    rest.plot(data[0], data[1] - np.interp(data[0], x, truth), ".", color=BLACK, markersize=4)
+    rest.set(xlabel="$x$", ylabel="less the true curve")
+    low, high = rest.get_ylim()
+    rest.set_ylim(low, high + 0.4 * (high - low))  # room for the legend
+    rest.legend(loc="upper left", fontsize="small")
     return fig
 
 
@@ -41,18 +50,7 @@ def wrong(x, truth, data, beliefs):
     return fig
 
 
-def costs(threshold, lines, marks):
-    """Realised cost for each patient against the threshold, one line for each split, their mean, and named thresholds."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.2))
-    ax.plot(threshold, lines.T, color=BLUE, linewidth=0.6, alpha=0.4)
-    ax.plot(threshold, lines.mean(axis=0), color=BLUE)
-    for (name, at), colour in zip(marks.items(), (GREEN, RED), strict=True):
-        mark(ax, at, name, color=colour)
-    ax.set(xscale="log", xlabel="threshold", ylabel="cost for each patient", ylim=(0, None))
-    return fig
-
-
 def _band(ax, x, belief):
     low, middle, high = belief
     ax.fill_between(x, low, high, color=BLUE, alpha=0.2, linewidth=0)
-    ax.plot(x, middle, color=BLUE, label="belief")
+    ax.plot(x, middle, color=BLUE, label="posterior")

@@ -50,6 +50,8 @@ LESSON_FIRST = [
     "decisions/without-belief",
     "gradients/climbing-with-noise",
     "gradients/control-variates",
+    "gradients/models-and-guides",
+    "gradients/networks",
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
