@@ -65,6 +65,8 @@ LESSON_FIRST = [
     "posthoc/what-to-tell",
     "vi/coordinate-ascent",
     "vi/em-is-variational",
+    "vi/expectation-propagation",
+    "vi/other-distances",
     "vi/the-bound-below",
     "vi/what-is-guaranteed",
 ]
