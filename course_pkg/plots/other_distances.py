@@ -9,7 +9,6 @@ COLOURS = {
     "posterior": BLUE,
     "Laplace": PURPLE,
     "reverse KL": ORANGE,
-    "alpha 1/2": SKY,
     "Hellinger": SKY,
     "forward KL": GREEN,
     "chi-squared": RED,
@@ -19,7 +18,6 @@ COLOURS = {
 STYLES = {
     "Laplace": ":",
     "reverse KL": "-",
-    "alpha 1/2": "-.",
     "Hellinger": "-.",
     "forward KL": "--",
     "chi-squared": (0, (6, 1, 1, 1)),
@@ -78,7 +76,7 @@ def five(depth, density, normals, orders):
 
 
 def prices(ratio, curves, here):
-    """What each normal adds to the least risk, against a price ratio; a strip below shows which adds least."""
+    """The regret of each normal against a price ratio; a strip below shows whose is lowest."""
     fig, (ax, strip) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 4.8), height_ratios=(12, 1))
     for name, values in curves.items():
         ax.plot(ratio, 100 * np.maximum(values, 1e-6), linestyle=STYLES[name], color=COLOURS[name], label=name)
@@ -88,7 +86,7 @@ def prices(ratio, curves, here):
     for left, right, k in zip([ratio[0], *between], [*between, ratio[-1]], lowest, strict=True):
         strip.axvspan(left, right, color=COLOURS[names[k]], linewidth=0)
     ax.axvline(here, color=BLACK, linestyle="--", linewidth=1)
-    ax.set(xscale="log", yscale="log", ylim=(0.02, 500), ylabel="added to the least risk (%)", xlim=(ratio[0], ratio[-1]))
+    ax.set(xscale="log", yscale="log", ylim=(0.02, 500), ylabel="regret (% of the least risk)", xlim=(ratio[0], ratio[-1]))
     ax.set_yticks([0.1, 1, 10, 100], ["0.1", "1", "10", "100"])
     strip.set(xlabel="price of a missing metre, in surplus metres", yticks=[], ylabel="best")
     strip.set_xticks([0.01, 0.1, 1, 10, 100], ["0.01", "0.1", "1", "10", "100"])
