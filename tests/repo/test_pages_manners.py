@@ -40,8 +40,8 @@ CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswit
 LESSON_FIRST = [
     "decisions/a-first-decision",
     "decisions/bayes-rules",
-    "decisions/many-at-once",
     "decisions/loss-and-utility",
+    "decisions/many-at-once",
     "decisions/on-or-off",
     "decisions/pandemic",
     "decisions/problems",
