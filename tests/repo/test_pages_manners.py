@@ -55,6 +55,7 @@ LESSON_FIRST = [
     "is_gradients/reweighting",
     "lambertw/skewed-posteriors",
     "lambertw/skewing-a-bell",
+    "lcvi/eight-schools",
     "lcvi/how-much-calibration",
     "lcvi/the-bound",
     "lcvi/two-posteriors",
