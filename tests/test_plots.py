@@ -441,9 +441,6 @@ CASES = {
     },
     "the_bound": {
         "units": call(UP, np.full(25, -0.1), np.full(25, -0.3), np.log(UP) - 1),
-        "profiles": call(X, {"In fog": (BELL, BELL - 0.1), "A clear day": (VALLEY, VALLEY - 0.5)}),
-        "staircase": call(X, -(X**2), [(2.0, 4 - 4 * X - 2 * (X - 2) ** 2, 1.0), (1.0, 1 - 2 * X - 2 * (X - 1) ** 2, 0.5)]),
-        "paths": call(np.arange(4), {"joint": RUNS, "EM": RUNS + 1, "EM, every 100": RUNS + 2}, 0.0),
     },
     "the_bound_below": {
         "street": call(
@@ -492,6 +489,11 @@ CASES = {
         ),
         "widths": call(UP / 2, {"VI": 1 - 0.5 / UP, "moments": 1 - 0.8 / UP, "calibrated": np.ones(25)}, 1.7),
         "plant": call(X, BELL, {"M less the loss": (BELL, BELL), "Savings": (BELL, BELL**2)}, 1.0),
+    },
+    "two_ways_up": {
+        "profiles": call(X, {"In fog": (BELL, BELL - 0.1), "A clear day": (VALLEY, VALLEY - 0.5)}),
+        "staircase": call(X, -(X**2), [(2.0, 4 - 4 * X - 2 * (X - 2) ** 2, 1.0), (1.0, 1 - 2 * X - 2 * (X - 1) ** 2, 0.5)]),
+        "paths": call(np.arange(4), {"joint": RUNS, "EM": RUNS + 1, "EM, every 100": RUNS + 2}, 0.0),
     },
     "utility_terms": {
         "climb": call(UP[:4], {"naive": -1 / UP[:4], "Taylor": -1 / UP[:3]}, {"the term": -0.5, "the linearised term": -1.0}),

@@ -47,7 +47,7 @@ def shifted(effect, log_tau, density, draws, qs, marginals):
 
 
 def settling(iteration, ours, theirs, summit):
-    """Risk reduction along the climb, in per cent: our mean, the authors' (mean, sd) at the same steps, and the exact summit's value.
+    """Risk reduction along the climb, in per cent: our mean, the authors' (mean, sd) at the same steps, and the exact optimum's value.
 
     Above the whole climb, below its last half.
     """
@@ -58,7 +58,7 @@ def settling(iteration, ours, theirs, summit):
         ax.fill_between(at, (mean - sd)[late:], (mean + sd)[late:], color=ORANGE, alpha=0.25, linewidth=0)
         ax.plot(at, mean[late:], color=ORANGE, linestyle="--", label="authors, mean and sd")
         ax.plot(at, np.asarray(ours)[late:], color=BLUE, label="ours, mean")
-        ax.axhline(summit, color=BLACK, linewidth=0.8, linestyle=":", label="at the summit")
+        ax.axhline(summit, color=BLACK, linewidth=0.8, linestyle=":", label="at the optimum")
         ax.set(xlabel="step", ylabel="saved, per cent")
     axes[0].legend(loc="lower right")
     return fig
