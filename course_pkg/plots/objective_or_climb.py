@@ -9,7 +9,7 @@ STYLES = (("o", ORANGE), ("s", BLUE))
 
 
 def joint_against_em(theirs, ours, summit):
-    """Hidden risk saved along the climb. Above: the authors', name -> (seconds, mean). Below: ours, name -> (steps, values of each start)."""
+    """Hidden risk saved along the climb. Above, the authors': name -> (seconds, mean). Below, ours: name -> (steps, values by start)."""
     fig, axes = plt.subplots(2, 1, sharey=True, figsize=(5.0, 5.8))
     for (name, (seconds, mean)), colour, style in zip(theirs.items(), (BLUE, GREEN, ORANGE, RED), ("-", "--", "-.", ":"), strict=False):
         axes[0].plot(seconds, mean, color=colour, linestyle=style, label=name)
