@@ -56,6 +56,8 @@ LESSON_FIRST = [
     "lambertw/skewed-posteriors",
     "lambertw/skewing-a-bell",
     "lcvi/how-much-calibration",
+    "lcvi/music",
+    "lcvi/objective-or-climb",
     "lcvi/two-posteriors",
     "lcvi/utility-terms",
     "mcmc/from-draws-to-a-decision",
