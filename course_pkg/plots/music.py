@@ -55,53 +55,21 @@ def intervals(fits, tilted, truth):
     return fig
 
 
-def joint_against_em(theirs, ours, summit):
-    """Hidden risk saved along the climb. Above: the authors' curves, name -> (seconds, mean). Below: ours, name -> (steps, values)."""
-    fig, axes = plt.subplots(2, 1, sharey=True, figsize=(5.0, 5.8))
-    for (name, (seconds, mean)), colour, style in zip(theirs.items(), (BLUE, GREEN, ORANGE, RED), ("-", "--", "-.", ":"), strict=False):
-        axes[0].plot(seconds, mean, color=colour, linestyle=style, label=name)
-    for (name, (steps, values)), (shape, colour) in zip(ours.items(), (("o-", BLUE), ("s--", GREEN)), strict=False):
-        axes[1].plot(steps, values, shape, color=colour, markersize=5, label=name)
-    for ax, across, title in ((axes[0], "seconds", "theirs"), (axes[1], "step", "ours")):
-        ax.axhline(summit, color=BLACK, linewidth=0.9, linestyle=":", label="without noise")
-        ax.set(xlabel=across, ylabel="saved, per cent", title=title)
-        ax.legend(loc="lower right")
-    axes[0].set_ylim(-12, 6.5)
-    axes[1].set_xlim(0, None)
-    return fig
-
-
-def sweep(theirs, by_exp, ours, still, marks):
-    """Hidden risk saved for every M: each of the first four is (M, mean, sd); ``marks`` maps names to an M."""
+def sweep(theirs, by_exp, ours, ascent, marks):
+    """Hidden risk saved for every M: (M, mean, sd), but ``ours`` is (M, median, lowest, highest); ``marks`` maps names to an M."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.2))
     for ax, limits in zip(axes, ((-26, 7), (1.5, 6)), strict=True):
         M, mean, sd = theirs
         ax.fill_between(M, mean - sd, mean + sd, color=ORANGE, alpha=0.25, linewidth=0)
         ax.plot(M, mean, "o--", color=ORANGE, markersize=4, label="authors, linearised")
         ax.plot(*by_exp[:2], ":", color=PURPLE, linewidth=1.5, label="authors, exponential")
-        ax.vlines(ours[0], ours[1] - 2 * ours[2], ours[1] + 2 * ours[2], color=BLUE, linewidth=1)
+        ax.vlines(ours[0], ours[2], ours[3], color=BLUE, linewidth=1)
         ax.plot(*ours[:2], "s", color=BLUE, markersize=5, label="ours, Adam")
-        ax.vlines(still[0], still[1] - 2 * still[2], still[1] + 2 * still[2], color=GREEN, linewidth=1)
-        ax.plot(still[0], still[1], "D-", color=GREEN, markersize=4, linewidth=1, label="ours, without noise")
+        ax.vlines(ascent[0], ascent[1] - 2 * ascent[2], ascent[1] + 2 * ascent[2], color=GREEN, linewidth=1)
+        ax.plot(ascent[0], ascent[1], "D-", color=GREEN, markersize=4, linewidth=1, label="coordinate ascent")
         for (name, m), style in zip(marks.items(), (":", "-."), strict=False):
             ax.axvline(m, color=BLACK, linewidth=0.9, linestyle=style, label=name)
         ax.set(xscale="log", ylabel="saved, per cent", ylim=limits)
     axes[1].set(xlabel="M, squared log plays", xlim=(0.08, 70))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def direct(rows, constant):
-    """Hidden risk of the direct utility: ``rows`` maps a name to (risk, whether the authors'); a line for the best constant."""
-    fig, ax = plt.subplots(figsize=(5.0, 0.42 * len(rows) + 1.6))
-    place = np.arange(len(rows))[::-1]
-    for by_them, (shape, colour), who in ((True, STYLES[0], "authors"), (False, STYLES[1], "ours")):
-        chosen = [(p, risk) for p, (risk, theirs) in zip(place, rows.values(), strict=True) if theirs == by_them]
-        if chosen:
-            at, values = zip(*chosen, strict=True)
-            ax.plot(values, at, shape, color=colour, markersize=6, label=who)
-    ax.axvline(constant, color=RED, linestyle="--", linewidth=1.2, label="the same decision for every cell")
-    ax.set_yticks(place, list(rows))
-    ax.set(xlabel="risk on hidden cells", ylabel="run")
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=1)
     return fig

@@ -66,6 +66,8 @@ LESSON_FIRST = [
     "lcvi/eight-schools",
     "lcvi/how-much-calibration",
     "lcvi/the-bound",
+    "lcvi/music",
+    "lcvi/objective-or-climb",
     "lcvi/two-posteriors",
     "lcvi/two-ways-up",
     "lcvi/utility-terms",
