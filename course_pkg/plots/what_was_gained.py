@@ -23,24 +23,24 @@ def ways(panels):
 
 
 def dials(rates, curves, title="strength of calibration"):
-    """Risk on hidden cells against the strength of calibration: ``curves`` maps a label to the risks at ``rates``; the lowest is marked."""
+    """Risk on test cells against the strength of calibration: ``curves`` maps a label to the risks at ``rates``; the lowest is marked."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
     for (label, risks), colour, shape in zip(curves.items(), COLOURS, SHAPES, strict=False):
         ax.plot(rates, risks, color=colour, marker=shape, markersize=4, label=label)
         best = int(np.argmin(risks))
         ax.plot(rates[best], risks[best], "o", color=colour, markersize=12, fillstyle="none")
-    ax.set(xlabel=title, ylabel="squared risk, hidden cells")
+    ax.set(xlabel=title, ylabel="squared risk, test cells")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
 
 def climbing(curves):
-    """Squared risk along the climb, above on seen cells and below on hidden ones: ``curves`` maps a label to (sweeps, seen, hidden)."""
+    """Squared risk along the climb, above on training cells and below on hidden ones: ``curves`` maps a label to (sweeps, seen, hidden)."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
     for (label, (sweep, *risks)), colour, style in zip(curves.items(), COLOURS, ("-", "--", "-."), strict=False):
         for ax, risk in zip(axes, risks, strict=True):
             ax.plot(sweep, risk, color=colour, linestyle=style, label=label)
-    for ax, title in zip(axes, ("seen cells", "hidden cells"), strict=True):
+    for ax, title in zip(axes, ("training cells", "test cells"), strict=True):
         ax.set(xscale="log", ylabel="squared risk", title=title)
     axes[-1].set_xlabel("sweeps")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
