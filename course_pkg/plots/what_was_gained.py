@@ -35,7 +35,7 @@ def dials(rates, curves, title="strength of calibration"):
 
 
 def climbing(curves):
-    """Squared risk along the climb, above on training cells and below on hidden ones: ``curves`` maps a label to (sweeps, seen, hidden)."""
+    """Squared risk along the climb, above on training cells and below on test cells: ``curves`` maps a label to (sweeps, seen, hidden)."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
     for (label, (sweep, *risks)), colour, style in zip(curves.items(), COLOURS, ("-", "--", "-."), strict=False):
         for ax, risk in zip(axes, risks, strict=True):
