@@ -480,7 +480,6 @@ CASES = {
         "errors": call({"Newton": RUNS[0], "Halley": np.append(RUNS[1][:3], 0.0)}),
         "walks": call(UP, {"Newton from 0": np.where(UP < 6, UP, np.nan), "Halley from 0": 2 + 0 * UP}),
         "basins": call(X, UP, {title: np.where(UP[:, None] > 5 + X, 0, -1) for title in ("Newton", "Halley")}, (5 + X, 4 - X)),
-        "cost": call({"Newton from −2": RUNS[0], "Newton from 0": 9 + 0 * RUNS[1]}, 0.05),
     },
     "two_posteriors": {
         "three_decisions": call(

@@ -55,6 +55,7 @@ LESSON_FIRST = [
     "is_gradients/reweighting",
     "lambertw/skewed-posteriors",
     "lambertw/skewing-a-bell",
+    "lambertw/two-minds",
     "lcvi/how-much-calibration",
     "lcvi/a-decision-for-every-point",
     "lcvi/two-posteriors",
