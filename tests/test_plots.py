@@ -476,7 +476,6 @@ CASES = {
         "errors": call({"Newton": RUNS[0], "Halley": np.append(RUNS[1][:3], 0.0)}),
         "walks": call(UP, {"Newton from 0": np.where(UP < 6, UP, np.nan), "Halley from 0": 2 + 0 * UP}),
         "basins": call(X, UP, {title: np.where(UP[:, None] > 5 + X, 0, -1) for title in ("Newton", "Halley")}, (5 + X, 4 - X)),
-        "cost": call({"Newton from −2": RUNS[0], "Newton from 0": 9 + 0 * RUNS[1]}, 0.05),
     },
     "two_posteriors": {
         "three_decisions": call(
@@ -553,6 +552,8 @@ CASES = {
         "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),
         "dials": call(UP, {f"noise sd {s}": 1.6 + s * (UP / 10 - s) ** 2 for s in (0.2, 0.5)}),
         "climbing": call({name: (UP, 0.7 + s / UP, 1.7 - s / UP) for name, s in (("plain", 0.1), ("calibrated", 0.2))}),
+    },
+    "a_decision_for_every_point": {
         "beyond": call(X, X**3, X**2, (X[::5], X[::5] ** 3 + 0.2), 2.0),
     },
     "why_be_bayesian": {

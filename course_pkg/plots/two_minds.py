@@ -29,7 +29,7 @@ def branches(upper, lower, pair):
     ax.plot(*upper, color=BLUE, label="$W_0$")
     ax.plot(*lower, color=RED, linestyle="--", label="$W_{-1}$")
     ax.plot(-1 / np.e, -1, "o", color=BLACK, markersize=5)
-    ax.annotate("they meet at $-1/e$", (-1 / np.e, -1), xytext=(40, 0), textcoords="offset points", va="center")
+    ax.annotate("branch point, $x = -1/e$", (-1 / np.e, -1), xytext=(40, 0), textcoords="offset points", va="center")
     at, values = pair
     ax.plot([at, at], [min(lower[1]), max(values)], color=BLACK, linewidth=0.8, linestyle=":")
     for value in values:
@@ -78,15 +78,4 @@ def basins(x, guess, ends, roots):
         ax.set(title=title, ylabel="guess $w_0$", ylim=(guess[0], guess[-1]))
     np.atleast_1d(axes)[-1].set_xlabel("$x$")
     fig.legend(handles=[Patch(color=colour, label=name) for name, colour in ENDS.values()], loc="outside lower center", ncols=3)
-    return fig
-
-
-def cost(off_by, noise):
-    """How far a decision is from the one with exact values, by the solver's steps: ``off_by`` maps a name to hours, the guess's first."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    for (name, values), (colour, style) in zip(off_by.items(), STYLES, strict=False):
-        ax.plot(np.maximum(values, 1e-15), style, color=colour, markersize=4, label=name)
-    ax.axhline(noise, color=BLACK, linewidth=0.9, linestyle=":", label="noise of 1,000 draws")
-    ax.set(yscale="log", xlabel="steps of the solver", ylabel="decision off by, hours")
-    ax.legend(loc="center right", bbox_to_anchor=(1, 0.62))
     return fig

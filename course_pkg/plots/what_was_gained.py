@@ -23,37 +23,25 @@ def ways(panels):
 
 
 def dials(rates, curves, title="strength of calibration"):
-    """Risk on hidden cells against the strength of calibration: ``curves`` maps a label to the risks at ``rates``; the lowest is marked."""
+    """Risk on test cells against the strength of calibration: ``curves`` maps a label to the risks at ``rates``; the lowest is marked."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
     for (label, risks), colour, shape in zip(curves.items(), COLOURS, SHAPES, strict=False):
         ax.plot(rates, risks, color=colour, marker=shape, markersize=4, label=label)
         best = int(np.argmin(risks))
         ax.plot(rates[best], risks[best], "o", color=colour, markersize=12, fillstyle="none")
-    ax.set(xlabel=title, ylabel="squared risk, hidden cells")
+    ax.set(xlabel=title, ylabel="squared risk, test cells")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
 
 def climbing(curves):
-    """Squared risk along the climb, above on seen cells and below on hidden ones: ``curves`` maps a label to (sweeps, seen, hidden)."""
+    """Squared risk along the climb, above on training cells and below on test cells: ``curves`` maps a label to (sweeps, seen, hidden)."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
     for (label, (sweep, *risks)), colour, style in zip(curves.items(), COLOURS, ("-", "--", "-."), strict=False):
         for ax, risk in zip(axes, risks, strict=True):
             ax.plot(sweep, risk, color=colour, linestyle=style, label=label)
-    for ax, title in zip(axes, ("seen cells", "hidden cells"), strict=True):
+    for ax, title in zip(axes, ("training cells", "test cells"), strict=True):
         ax.set(xscale="log", ylabel="squared risk", title=title)
     axes[-1].set_xlabel("sweeps")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def beyond(x, best, network, points, edge):
-    """Decisions of a network against the best, with some solved from draws, ``points = (x, h)``; ``edge``: where its training ended."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.8))
-    ax.plot(*points, ".", color=SKY, markersize=4, label="solved, 50 draws each")
-    ax.plot(x, best, color=BLACK, linewidth=1, label="best")
-    ax.plot(x, network, color=RED, linestyle="--", label="network")
-    ax.axvline(edge, color=BLACK, linestyle=":", linewidth=1, label="end of training")
-    ax.set(xlabel="x", ylabel="decision h", ylim=(1.3 * np.min(best) - 0.5, 1.1 * np.max(best) + 0.5))
-    ax.legend(loc="upper left")
     return fig
