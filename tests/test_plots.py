@@ -280,7 +280,7 @@ CASES = {
     "making_it_safe": {
         "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
         "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
-        "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}),
+        "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}, (0.5, 0.5)),
         "climbs": call({"else-branch": 0 * RUNS[:1], "series": 1 - RUNS}),
     },
     "metropolis_hastings": {
