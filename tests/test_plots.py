@@ -280,7 +280,7 @@ CASES = {
     "making_it_safe": {
         "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
         "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
-        "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}),
+        "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}, (0.5, 0.5)),
         "climbs": call({"else-branch": 0 * RUNS[:1], "series": 1 - RUNS}),
     },
     "metropolis_hastings": {
@@ -300,7 +300,7 @@ CASES = {
         "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
     },
     "models_and_guides": {
-        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"apart": lambda e, r: (e, 4 + r), "tied": lambda e, r: (e / (3 + r), 4 + r)}),
+        "plane": call(X, UP, np.outer(BELL, 1 / UP), {"apart": np.outer(BELL, 2 / UP), "tied": np.outer(BELL**2, 1 / UP)}),
         "scales": call(np.array([[1.0, 0.5, -0.3], [1.0, 0.4, 0.2]]), np.array([[1.0, 0.5, 0.3], [1.0, 0.4, 0.2]])),
     },
     "music": {
@@ -828,6 +828,12 @@ def test_climbs_show_the_median_and_leave_no_zero_to_a_logarithm():
     (ax,) = draw("control_variates", "climbs to a goal").axes
     assert lines(ax)["plain"] == pytest.approx(np.median(RUNS, axis=0))
     assert np.all(lines(ax)["baseline"] > 0)
+
+
+def test_a_guide_that_is_too_narrow_is_seen_to_stand_too_high():
+    _, below = draw("models_and_guides", "plane").axes
+    heights = {name: max(values) for name, values in lines(below).items()}
+    assert heights["tied"] > 1.2 * heights["apart"]
 
 
 def test_a_scale_that_crosses_zero_is_seen_to_cross():

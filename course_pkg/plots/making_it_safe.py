@@ -36,14 +36,15 @@ def pole(x, forms, d, at, reach=5.0):
     return fig
 
 
-def forward(z, maps, level, origins):
-    """The plain map and the safe one; ``level`` is a value of x, and ``origins`` maps each label to the z that lead there."""
+def forward(z, maps, level, origins, leave):
+    """The plain map and the safe one, which part at ``leave`` (z, x); ``origins`` maps each label to the z that lead to ``level``."""
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, values), (colour, style) in zip(maps.items(), STYLES, strict=False):
         ax.plot(z, values, color=colour, linestyle=style, label=name)
     ax.axhline(level, color=BLACK, linewidth=0.8, linestyle=":")
     for places, (colour, _), shape in zip(origins.values(), STYLES, "os", strict=False):
         ax.plot(places, np.full(len(places), level), shape, color=colour, markersize=6)
+    ax.plot(*leave, "D", color=BLACK, markersize=5, label="breakpoint", zorder=4)
     ax.set(xlabel="$z$", ylabel="$x$")
     ax.legend(loc="upper left")
     return fig

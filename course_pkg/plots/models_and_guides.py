@@ -5,26 +5,20 @@ import numpy as np
 
 from course_pkg.plots import BLACK, BLUE, ORANGE, RED
 
-SIZE = (5.0, 3.2)
-ANGLE = np.linspace(0, 2 * np.pi, 100)
-
 
 def plane(mu, log_gamma, mass, guides):
-    """Posterior mass over a grid, and what guides draw on it: ``guides`` maps a name to its map from two normal numbers to a place."""
-    fig, ax = plt.subplots(figsize=SIZE)
-    levels = mass.max() * np.exp([-4.5, -2.0, -0.5])  # of a normal: 3, 2 and 1 standard deviations out
-    ax.contourf(mu, log_gamma, mass.T, [*levels, mass.max()], colors=["#E4E4E4", "#C8C8C8", "#A8A8A8"])
-    drawn = mass >= levels[0]
-    across, upward = [mu[drawn.any(axis=1)]], [log_gamma[drawn.any(axis=0)]]
-    for (name, place), colour, line in zip(guides.items(), (BLUE, ORANGE), ("-", "--"), strict=False):
-        for radius in (1, 2):
-            x, y = place(radius * np.cos(ANGLE), radius * np.sin(ANGLE))
-            ax.plot(x, y, line, color=colour, label=name if radius == 1 else None)
-            across.append(x)
-            upward.append(y)
-    limits = {"xlim": _padded(np.concatenate(across)), "ylim": _padded(np.concatenate(upward))}
-    ax.set(xlabel="mean lateness $\\mu$ (minutes)", ylabel="log precision $\\log\\gamma$", **limits)
-    ax.legend(loc="upper right")
+    """Posterior mass over a grid, and below it of ``mu`` alone; ``guides`` maps a name to a density over the same grid."""
+    fig, (ax, below) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4), height_ratios=(3, 2))
+    ax.contourf(mu, log_gamma, mass.T, [*_levels(mass), mass.max()], colors=["#E4E4E4", "#C8C8C8", "#A8A8A8"])
+    below.fill_between(mu, _margin(mu, mass), color="#C8C8C8", label="posterior")
+    drawn = mass >= _levels(mass)[0]
+    for (name, density), colour, line in zip(guides.items(), (BLUE, ORANGE), ("-", "--"), strict=False):
+        ax.contour(mu, log_gamma, density.T, _levels(density), colors=colour, linestyles=line, linewidths=1.5)
+        below.plot(mu, _margin(mu, density), line, color=colour, label=name)
+        drawn = drawn | (density >= _levels(density)[0])
+    ax.set(ylabel="log precision $\\log\\gamma$", ylim=_padded(log_gamma[drawn.any(axis=0)]))
+    below.set(xlabel="mean lateness $\\mu$ (minutes)", ylabel="density of $\\mu$", xlim=_padded(mu[drawn.any(axis=1)]), ylim=(0, None))
+    below.legend(loc="upper right")
     return fig
 
 
@@ -39,6 +33,15 @@ def scales(bare, kept):
         ax.set(title=title, ylabel="scale of q", ylim=(-0.6, 1.1))
     axes[-1].set_xlabel("step")
     return fig
+
+
+def _levels(density):
+    return density.max() * np.exp([-4.5, -2.0, -0.5])  # of a normal: 3, 2 and 1 standard deviations out
+
+
+def _margin(mu, density):
+    total = density.sum(axis=1)
+    return total / (total.sum() * (mu[1] - mu[0]))
 
 
 def _padded(values):
