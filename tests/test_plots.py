@@ -207,7 +207,6 @@ CASES = {
     "how_much_calibration": {
         "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
         "mixture": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3),
-        "maps": call(UP, {"1 - loss": 1 - UP, "exponential": np.exp(-UP)}, {"log(1 - loss)": -(UP**2) / 20, "tangent": -UP / 10}),
         "sweep": call(
             UP,
             {"under the posterior": {"pinball, 0.8": VALLEY}, "under the fit": {"pinball, 0.2": UP, "squared": 2 * UP}},

@@ -38,20 +38,6 @@ def mixture(theta, posterior, calibrated, target, h):
     return fig
 
 
-def maps(loss, utilities, logs):
-    """What a loss becomes. Above: utilities over the loss in units of M. Below: their logarithms. Both map a label to values."""
-    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
-    for ax, curves, what in zip(axes, (utilities, logs), ("utility", "log utility"), strict=True):
-        for (name, values), (colour, style) in zip(curves.items(), ((BLUE, "-"), (ORANGE, "--")), strict=True):
-            ax.plot(loss, values, color=colour, linestyle=style, label=name)
-        ax.axhline(0, color=BLACK, linewidth=0.8)
-        ax.set_ylabel(what)
-    axes[0].legend()
-    axes[1].legend(loc="upper right")
-    axes[1].set(xlabel=r"loss, in units of $M$", ylim=(-4, 1.3))
-    return fig
-
-
 def sweep(M, panels, quantiles):
     """Curves over the scale M, a panel for each title of ``panels``; ``quantiles`` maps a name to an M, marked in the first panel."""
     fig, axes = plt.subplots(len(panels), 1, sharex=True, figsize=(5.0, 2.5 * len(panels)))

@@ -434,6 +434,12 @@ def p07() -> Figures:
     def best(gamma: float, y: Array = y) -> float:
         return largest(lambda h: float(np.exp(-gamma * (y - h) ** 2).mean()), 0.0, 6.0)
 
+    def best_pinball(gamma: float) -> float:  # of level 0.8, for the symmetric outcomes
+        def loss(h: float) -> Array:
+            return np.maximum(0.8 * (symmetric - h), 0.2 * (h - symmetric))
+
+        return largest(lambda h: float(np.exp(-gamma * loss(h)).mean()), 0.0, 6.0)
+
     mean = float(y.mean())
     rate = 1 / float(np.quantile((y - mean) ** 2, 0.9))
     found = best(rate)
@@ -443,6 +449,9 @@ def p07() -> Figures:
         "small": best(1e-4),
         "excess": float(((y - found) ** 2).mean() / ((y - mean) ** 2).mean() - 1),
         "symmetric": best(rate, symmetric),
+        "quantile": float(np.quantile(symmetric, 0.8)),
+        "pinball": best_pinball(10.0),
+        "pinball_small": best_pinball(1e-3),
     }
 
 

@@ -171,7 +171,9 @@ def test_p07(figures):
     assert f["printed"] < f["bayes"] - 0.3
     assert f["excess"] > 0.05
     assert f["small"] == pytest.approx(f["bayes"], abs=1e-3)
-    assert f["symmetric"] == pytest.approx(2, abs=1e-3)  # a symmetric predictive hides it
+    assert f["symmetric"] == pytest.approx(2, abs=1e-3)  # a symmetric predictive hides it, for squared loss
+    assert abs(f["pinball"] - 2) < 0.5 * (f["quantile"] - 2)  # and not for a pinball loss
+    assert f["pinball_small"] == pytest.approx(f["quantile"], abs=0.02)
 
 
 def test_tr14(figures):
