@@ -51,6 +51,7 @@ LESSON_FIRST = [
     "gradients/reparameterisation",
     "gradients/score-function",
     "is_gradients/averages-that-remember",
+    "is_gradients/does-it-pay",
     "is_gradients/how-many-rows",
     "is_gradients/importance-sampled-sgd",
     "is_gradients/reweighting",
