@@ -33,18 +33,6 @@ def ceilings(ratio, gains, seen):
     return fig
 
 
-def noise_for_money(size, product, best):
-    """Variance times price by size of the minibatch, each curve over its lowest value; dots at the sizes of the formula."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    for (name, values), colour, style in zip(product.items(), (ORANGE, BLUE), ("--", "-"), strict=False):
-        low = np.min(values)
-        ax.plot(size, values / low, style, color=colour, label=name)
-        ax.plot(best[name], np.interp(best[name], size, values) / low, "o", color=colour)
-    ax.set(xscale="log", yscale="log", xlabel="rows in the minibatch", ylabel="variance x price, over the least")
-    ax.legend()
-    return fig
-
-
 def budget(paths, cloud, line):
     """Above: regret by operations spent, median and range over runs. Below: regret by the ELBO still missing, with a line."""
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 7.0))
