@@ -204,6 +204,9 @@ CASES = {
         "step_and_path": call(UP, 1 / UP, 8.0, {"h = 1": UP, "h = 2": UP[:9]}, {"h = 1": 1 / UP, "h = 2": 1 / UP[:9]}),
         "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "HMC": [5.0, 9.0, 18.0]}),
     },
+    "how_many_rows": {
+        "noise_for_money": call(UP, {"at the start": 1 + UP, "at the best q": 20 / UP + UP}, {"at the start": 1.5, "at the best q": 4.5}),
+    },
     "how_much_calibration": {
         "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
         "mixture": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3),
@@ -508,7 +511,6 @@ CASES = {
     "what_a_gradient_costs": {
         "two_halves": call(UP, {"linear": UP, "logistic": 2 * UP}, 0.5),
         "ceilings": call(UP, {"p = 0.5": 2 - 1 / UP, "p = 0.9": 10 - 9 / UP}, {"10 rows": 2.0}),
-        "noise_for_money": call(UP, {"at the start": 1 + UP, "at the best q": 20 / UP + UP}, {"at the start": 1.5, "at the best q": 4.5}),
         "budget": call(
             {name: (np.arange(1.0, 5.0), RUNS) for name in ("all rows", "reuse")},
             dict.fromkeys(("all rows", "reuse"), (PAIR, PAIR)),

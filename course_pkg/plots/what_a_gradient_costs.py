@@ -6,10 +6,10 @@ import numpy as np
 from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
 
 
-def two_halves(rows, model_half, cheap):
-    """Microseconds of the model half by rows, a line for each model in ``model_half``, over the level line of a step without it."""
+def two_halves(rows, asking, cheap):
+    """Microseconds of the model gradient by rows, a line for each model in ``asking``, over the level line of a step without it."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    for (name, times), colour, style in zip(model_half.items(), (BLUE, ORANGE), ("o-", "s--"), strict=False):
+    for (name, times), colour, style in zip(asking.items(), (BLUE, ORANGE), ("o-", "s--"), strict=False):
         ax.plot(rows, times, style, color=colour, label=name, markersize=4)
     ax.axhline(cheap, color=RED, linestyle="-.", label="all the rest of a step")
     ax.set(xscale="log", yscale="log", xlabel="rows of data", ylabel="microseconds")
@@ -23,7 +23,7 @@ def ceilings(ratio, gains, seen):
     for (name, gain), colour, style in zip(gains.items(), (GREEN, BLUE, PURPLE, BLACK), ("--", "-", "-.", ":"), strict=False):
         ax.plot(ratio, gain, style, color=colour, label=name)
     ax.set(xscale="log", yscale="log", xlim=(ratio[0], ratio[-1]), ylim=(0.9, 130))
-    ax.set(xlabel="R, price of the model half in cheap steps", ylabel="steps for the price of one")
+    ax.set(xlabel="R, price of a model gradient in cheap steps", ylabel="steps for the price of one")
     for name, at in seen.items():
         ax.axvline(at, color=RED, linewidth=0.8)
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
@@ -33,29 +33,17 @@ def ceilings(ratio, gains, seen):
     return fig
 
 
-def noise_for_money(size, product, best):
-    """Variance times price by size of the minibatch, each curve over its lowest value; dots at the sizes of the formula."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    for (name, values), colour, style in zip(product.items(), (ORANGE, BLUE), ("--", "-"), strict=False):
-        low = np.min(values)
-        ax.plot(size, values / low, style, color=colour, label=name)
-        ax.plot(best[name], np.interp(best[name], size, values) / low, "o", color=colour)
-    ax.set(xscale="log", yscale="log", xlabel="rows in the minibatch", ylabel="variance x price, over the least")
-    ax.legend()
-    return fig
-
-
 def budget(paths, cloud, line):
-    """Above: excess risk by operations spent, median and range over runs. Below: excess risk by the ELBO still missing, with a line."""
+    """Above: regret by operations spent, median and range over runs. Below: regret by the ELBO still missing, with a line."""
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 7.0))
     kinds = zip(paths.items(), (RED, ORANGE, BLUE, GREEN), ("-", "--", "-.", ":"), ("o", "s", "^", "D"), strict=False)
     for (name, (spent, values)), colour, style, marker in kinds:
         top.fill_between(spent, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
         top.plot(spent, np.median(values, axis=0), style, color=colour, label=name)
         below.plot(*cloud[name], marker, color=colour, markersize=3, alpha=0.6, label=name)
-    top.set(xscale="log", yscale="log", xlabel="operations spent", ylabel="excess risk of a promise")
+    top.set(xscale="log", yscale="log", xlabel="operations spent", ylabel="regret of a promise")
     top.legend(loc="lower left")
-    below.plot(*line, color=BLACK, linewidth=1, label="the formula below")
-    below.set(xscale="log", yscale="log", xlabel="nats below the best ELBO", ylabel="excess risk of a promise")
+    below.plot(*line, color=BLACK, linewidth=1, label="the formula of the aside")
+    below.set(xscale="log", yscale="log", xlabel="nats below the best ELBO", ylabel="regret of a promise")
     below.legend(loc="upper left")
     return fig
