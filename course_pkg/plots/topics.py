@@ -60,7 +60,7 @@ def promises(paid, promised):
     everything = np.concatenate([np.ravel(list(paid.values())), np.ravel(list(promised.values()))])
     ends = [everything.min() - 0.01, everything.max() + 0.01]
     ax.plot(ends, ends, ":", color=BLACK, linewidth=1, label="equal")
-    ax.set(xlabel="share on the wrong shelf", ylabel="share that the fit claims", xlim=ends, ylim=ends)
+    ax.set(xlabel="share about other topics", ylabel="share that the fit claims", xlim=ends, ylim=ends)
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
