@@ -106,7 +106,7 @@ CASES = {
     },
     "control_variates": {
         "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
-        "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99]),
+        "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99], np.full((3, 2), 0.02)),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
