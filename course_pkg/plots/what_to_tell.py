@@ -33,7 +33,7 @@ def two_evenings(y, evenings):
 def noise_of_messages(sizes, simulated, fine, predicted, direct):
     """The regret, in per cent, that B quantiles of S draws leave: marks as simulated, lines as predicted.
 
-    Each dictionary has an entry for each number of draws; ``direct`` is that of the Bayes rule on the draws themselves, hollow at the right.
+    Each dictionary has an entry for each number of draws; ``direct`` is that of the Bayes rule on the draws, hollow at the right.
     """
     fig, ax = plt.subplots(figsize=(5.0, 4.2))
     right = 2.5 * max(sizes)
