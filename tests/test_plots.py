@@ -106,7 +106,7 @@ CASES = {
     },
     "control_variates": {
         "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
-        "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99]),
+        "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99], np.full((3, 2), 0.02)),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
@@ -545,9 +545,6 @@ CASES = {
             {"S = 50": 0.06, "S = 100": 0.03},
         ),
         "how_many": call({f"{n} evenings": {"mean": 20 * (1 + PAIR / n), "B = 2": 2 * (1 + PAIR / n)} for n in (100, 1000)}, 17.0),
-        "sweeps": call(
-            {who: {f"S = {s}": ([1, 5, 20], 0.4 + np.array([0.3, 0.2, 0.1]) / s) for s in (50, 100)} for who in ("Published", "Ours")}
-        ),
     },
     "what_was_gained": {
         "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),

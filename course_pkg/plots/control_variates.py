@@ -18,12 +18,16 @@ def clouds(estimates, exact):
     return fig
 
 
-def shrunk(sizes, same, apart):
-    """Mean of an estimate as a share of the true slope, against draws: coefficient from the same draws, and from the others."""
+def shrunk(sizes, same, apart, bars):
+    """Mean of an estimate as a share of the true slope, against draws: baseline from the same draws, and from the others.
+
+    ``bars`` are half the lengths of their error bars, a pair for each number of draws.
+    """
     fig, ax = plt.subplots()
     ax.axhline(1, color=BLACK, linewidth=0.8)
-    ax.plot(sizes, same, "X-", color=RED, label="baseline from the same draws")
-    ax.plot(sizes, apart, "o-", color=BLUE, label="baseline from the other draws")
+    of_same, of_apart = zip(*bars, strict=True)
+    ax.errorbar(sizes, same, of_same, fmt="X-", color=RED, capsize=3, label="baseline from the same draws")
+    ax.errorbar(sizes, apart, of_apart, fmt="o-", color=BLUE, capsize=3, label="baseline from the other draws")
     fine = np.geomspace(min(sizes), max(sizes), 100)
     ax.plot(fine, 1 - 1 / fine, color=RED, linewidth=0.8, linestyle=":", label="$1 - 1/M$")
     ax.set(xscale="log", xlabel="draws $M$", ylabel="mean, share of the truth", ylim=(0, 1.2), xticks=sizes)

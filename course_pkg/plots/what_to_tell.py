@@ -33,15 +33,16 @@ def two_evenings(y, evenings):
 def noise_of_messages(sizes, simulated, fine, predicted, direct):
     """The regret, in per cent, that B quantiles of S draws leave: marks as simulated, lines as predicted.
 
-    Each dictionary has an entry for each number of draws; ``direct`` is that of the Bayes rule on the draws themselves, drawn dotted.
+    Each dictionary has an entry for each number of draws; ``direct`` is that of the Bayes rule on the draws, hollow at the right.
     """
     fig, ax = plt.subplots(figsize=(5.0, 4.2))
+    right = 2.5 * max(sizes)
     for (name, values), colour, shape in zip(simulated.items(), COLOURS, SHAPES, strict=False):
         ax.plot(sizes, values, shape, color=colour, markersize=5, label=name)
         ax.plot(fine, predicted[name], color=colour, linewidth=1)
-        ax.axhline(direct[name], color=colour, linestyle=":")
+        ax.plot(right, direct[name], shape, color=colour, markersize=6, markerfacecolor="none")
     ax.set(xscale="log", yscale="log", xlabel="number of quantiles, $B$", ylabel="regret, %")
-    ax.set_xticks(sizes, [str(size) for size in sizes], minor=False)
+    ax.set_xticks([*sizes, right], [*(str(size) for size in sizes), "no correction"], minor=False)
     ax.minorticks_off()
     ax.legend(loc="center right", bbox_to_anchor=(1, 0.42))
     return fig
@@ -50,28 +51,17 @@ def noise_of_messages(sizes, simulated, fine, predicted, direct):
 def how_many(panels, uncorrected):
     """A panel for each number of outcomes, a column for each summary: ``panels`` maps titles to {summary: regrets in per cent}.
 
-    The level line is the regret of the q-optimal decision, ``uncorrected``.
+    The level line is the regret without a correction, ``uncorrected``.
     """
     fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 2.8 * len(panels)), sharey=True)
     for ax, (title, summaries) in zip(np.atleast_1d(axes), panels.items(), strict=True):
         for column, values in enumerate(summaries.values()):
             ax.plot(np.full(len(values), column), values, "o", color=PURPLE, alpha=0.3, markersize=4)
             ax.plot(column, np.mean(values), "_", color=BLACK, markersize=14)
-        ax.axhline(uncorrected, color=RED, linestyle=":", label="q-optimal")
+        ax.axhline(uncorrected, color=RED, linestyle=":", label="no correction")
         ax.set_xticks(range(len(summaries)), list(summaries))
         ax.set(title=title, xlabel="what the decision maker is told", ylabel="regret, %", yscale="log")
         ax.set_yticks(ticks := (1, 3, 10, 30, 100, 300), [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
         ax.legend(loc="upper left")
-    return fig
-
-
-def sweeps(panels):
-    """Test risk against B, a line for each S, one panel above another on the same scale: ``panels`` maps titles to {S: (B, risk)}."""
-    fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 3.1 * len(panels)), sharey=True)
-    for ax, (title, curves) in zip(np.atleast_1d(axes), panels.items(), strict=True):
-        for (name, (sizes, risks)), colour, shape in zip(curves.items(), COLOURS, SHAPES, strict=False):
-            ax.plot(sizes, risks, color=colour, marker=shape, markersize=4, linewidth=1.2, label=name)
-        ax.set(title=title, xlabel="number of quantiles, $B$", ylabel="test risk")
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=4, columnspacing=1.0, handletextpad=0.4)
     return fig
