@@ -25,9 +25,10 @@ def shrunk(sizes, same, apart, bars):
     """
     fig, ax = plt.subplots()
     ax.axhline(1, color=BLACK, linewidth=0.8)
-    of_same, of_apart = zip(*bars, strict=True)
-    ax.errorbar(sizes, same, of_same, fmt="X-", color=RED, capsize=3, label="baseline from the same draws")
-    ax.errorbar(sizes, apart, of_apart, fmt="o-", color=BLUE, capsize=3, label="baseline from the other draws")
+    ax.plot(sizes, same, "X-", color=RED, label="baseline from the same draws")
+    ax.plot(sizes, apart, "o-", color=BLUE, label="baseline from the other draws")
+    for means, half, color in zip((same, apart), np.transpose(bars), (RED, BLUE), strict=True):
+        ax.vlines(sizes, means - half, means + half, color=color)
     fine = np.geomspace(min(sizes), max(sizes), 100)
     ax.plot(fine, 1 - 1 / fine, color=RED, linewidth=0.8, linestyle=":", label="$1 - 1/M$")
     ax.set(xscale="log", xlabel="draws $M$", ylabel="mean, share of the truth", ylim=(0, 1.2), xticks=sizes)
