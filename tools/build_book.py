@@ -108,7 +108,8 @@ def _sphinx(store: Path) -> bool:
     before = _stored(store)
     build = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "-n", "--keep-going"]
     build += ["-D", f"nb_execution_cache_path={store}", "-D", "nb_execution_mode=cache"]
-    build += ["-d", str(DOCTREES), str(BOOK), str(SITE)]
+    # every page is written anew (-a): Sphinx's search forgets the index entries of pages that it does not write
+    build += ["-a", "-d", str(DOCTREES), str(BOOK), str(SITE)]
     local_extensions = {**os.environ, "PYTHONPATH": str(BOOK / "_ext")}
     if subprocess.run(build, cwd=ROOT, env=local_extensions).returncode:
         return False
