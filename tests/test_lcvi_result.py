@@ -89,6 +89,7 @@ def test_draws_go_to_arviz_by_name(found):
     [
         (houses, [1.0], "data is list"),
         (houses, None, "data is NoneType"),
+        (houses, (SIZE, PRICE), "data is tuple"),
         ("houses", {}, "model is 'houses'"),
         (houses_in_pymc(), {"size": SIZE}, "beside a pymc.Model"),
     ],
@@ -98,10 +99,20 @@ def test_what_is_no_model_is_refused(program, data, words):
         models.as_model(program, data)
 
 
-def test_a_tuple_holds_the_arguments_in_order():
-    model, data = models.as_model(houses, (SIZE, PRICE))
-    assert model.dim == 1
-    assert set(data) == {"size", "price"}
+def test_held_out_rows_come_in_the_form_of_the_data():
+    with pytest.raises(ValueError, match="held_out is tuple; give dict"):
+        lcvi.calibrate(KEY, houses, {"size": SIZE, "price": PRICE}, LOSS, held_out=(SIZE[:3], PRICE[:3]), **QUICK)
+
+
+def test_a_table_decides_for_whole_numbers_and_refuses_what_is_none():
+    x = np.array([[1.0, 0.5], [0.2, 2.0], [1.5, 1.0]])
+    line = models.linear_regression(2, 1.0, 1.0)
+    result = lcvi.calibrate(KEY, line, models.Rows(jnp.asarray(x), jnp.asarray(x.sum(1))), LOSS, **{**QUICK, "steps_at_most": 20})
+    new = np.array([[1, 2], [3, 4]])
+    np.testing.assert_allclose(result.decide(new), result.decide(new.astype(float)))
+    for bad in ([[1.0, 2.0]], np.ones((2, 3)), models.Rows(x, x[:, 0])):
+        with pytest.raises(ValueError, match="covariates"):
+            result.decide(bad)
 
 
 def test_the_readme_s_roads_run():

@@ -113,6 +113,8 @@ def calibrate(
     draws = _guard.count("draws", draws)
     key = families.random_key(key)
     model, data = as_model(model, data)
+    if held_out is not None and not isinstance(held_out, type(data)):
+        raise ValueError(f"held_out is {type(held_out).__name__}; give {type(data).__name__}, as the data are")
     if model.reading.log_prob is None:
         require_differentiable(model)
     seen = _seen(model, "data", data)

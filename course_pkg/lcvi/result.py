@@ -66,7 +66,12 @@ class Calibration(NamedTuple):
         """
         key = jax.random.key(0) if key is None else families.random_key(key)
         lam = self.plain_lam if plain else self.lam
-        y = predictive(key, self.model, self.family, lam, covariates, _guard.count("draws", draws))
+        try:
+            y = predictive(key, self.model, self.family, lam, covariates, _guard.count("draws", draws))
+        except TypeError as problem:  # JAX's word for what does not go together
+            raise ValueError(
+                f"covariates is not what predict takes ({problem}); give an array, or a dictionary of arrays by name"
+            ) from problem
         return bayes_decisions(self.loss, y)
 
     def to_datatree(self, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):

@@ -12,7 +12,7 @@ def as_model(program, data=None) -> tuple[Model, Any]:
 
     Args:
         program: one of the three.
-        data: for NumPyro the program's arguments: a dictionary by name, or a tuple in order. None for PyMC, whose models hold their data.
+        data: for NumPyro the program's arguments, a dictionary by name. None for PyMC, whose models hold their data.
 
     Raises:
         ValueError: if the program is none of the three, a NumPyro program comes without its arguments or a PyMC one with any; and as
@@ -39,8 +39,6 @@ def as_model(program, data=None) -> tuple[Model, Any]:
         return from_pymc(program)
     if not callable(program):
         raise ValueError(f"model is {program!r}; give a Model, a program in NumPyro or a pymc.Model")
-    if isinstance(data, dict):
-        return from_numpyro(program, **data)
-    if type(data) is tuple:
-        return from_numpyro(program, *data)
-    raise ValueError(f"data is {type(data).__name__}; give the arguments of the NumPyro program: a dictionary by name, or a tuple in order")
+    if not isinstance(data, dict):
+        raise ValueError(f"data is {type(data).__name__}; give the arguments of the NumPyro program, a dictionary by name")
+    return from_numpyro(program, **data)

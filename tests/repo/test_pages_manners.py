@@ -36,71 +36,6 @@ def listed():
 
 
 CHAPTER_PAGES = [name for name in listed() if "/" in name and not name.startswith("appendix/")]
-# chapter pages whose code is lessons, figures, set-up and checks, each for itself; in the end all of them
-LESSON_FIRST = [
-    "decisions/a-first-decision",
-    "decisions/bayes-rules",
-    "decisions/loss-and-utility",
-    "decisions/many-at-once",
-    "decisions/on-or-off",
-    "decisions/pandemic",
-    "decisions/problems",
-    "decisions/risk",
-    "decisions/why-be-bayesian",
-    "decisions/without-belief",
-    "gradients/beyond-location-scale",
-    "gradients/climbing-with-noise",
-    "gradients/control-variates",
-    "gradients/models-and-guides",
-    "gradients/networks",
-    "gradients/reparameterisation",
-    "gradients/score-function",
-    "gradients/sticking-the-landing",
-    "is_gradients/averages-that-remember",
-    "is_gradients/does-it-pay",
-    "is_gradients/how-many-rows",
-    "is_gradients/importance-sampled-sgd",
-    "is_gradients/reweighting",
-    "is_gradients/what-a-gradient-costs",
-    "lambertw/making-it-safe",
-    "lambertw/skewed-data",
-    "lambertw/skewed-posteriors",
-    "lambertw/skewing-a-bell",
-    "lambertw/two-minds",
-    "lcvi/a-decision-for-every-point",
-    "lcvi/eight-schools",
-    "lcvi/how-much-calibration",
-    "lcvi/music",
-    "lcvi/objective-or-climb",
-    "lcvi/the-bound",
-    "lcvi/two-posteriors",
-    "lcvi/two-ways-up",
-    "lcvi/utility-terms",
-    "lcvi/what-was-gained",
-    "mcmc/collapsed-gibbs",
-    "mcmc/from-draws-to-a-decision",
-    "mcmc/gibbs",
-    "mcmc/hamiltonian",
-    "mcmc/importance-sampling",
-    "mcmc/integrals-by-dice",
-    "mcmc/metropolis-hastings",
-    "mcmc/nuts",
-    "posthoc/a-second-model",
-    "posthoc/a-wrong-posterior",
-    "posthoc/any-engine",
-    "posthoc/beliefs-without-a-likelihood",
-    "posthoc/staying-faithful",
-    "posthoc/what-to-tell",
-    "vi/collapsed-topics",
-    "vi/coordinate-ascent",
-    "vi/em-is-variational",
-    "vi/expectation-propagation",
-    "vi/other-distances",
-    "vi/the-bound-below",
-    "vi/topics",
-    "vi/topics-of-a-book",
-    "vi/what-is-guaranteed",
-]
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 
 
@@ -147,7 +82,7 @@ def test_code_fits_the_column(name):
     assert too_wide(read_page(ROOT / name).notebook) == []
 
 
-@pytest.mark.parametrize("name", LESSON_FIRST)
+@pytest.mark.parametrize("name", CHAPTER_PAGES)
 def test_the_lesson_stands_in_front_of_its_proof(name):
     page = read_page(BOOK / f"{name}.md")
     found = lesson.lesson(page)
