@@ -183,6 +183,7 @@ CASES = {
             {"random scan": np.eye(3) / 3, "sweep": np.array([[0.2, 0.1, 0.0], [0.0, 0.2, 0.1], [0.1, 0.0, 0.3]])}, ["low", "mid", "high"]
         ),
         "allowance": call(X, {"estimates put in": BELL, "posterior": 0.8 * BELL}, {"estimates put in": 0.5, "posterior": 1.5}),
+        "ridge": call((UP, UP), TERMS, (X, UP, np.outer(BELL, BELL)), DRAWS),
         "two_traces": call(
             {"one at a time": np.sin(UP), "together": np.cos(9 * UP)},
             {"one at a time": np.exp(-UP / 5), "together": np.exp(-UP)},
