@@ -45,7 +45,12 @@ def spikes(sd, curves):
     for (name, values), (colour, style) in zip(curves.items(), ((RED, "--"), (PURPLE, "-."), (BLUE, "-")), strict=True):
         ax.plot(sd, values, style, color=colour, label=name)
     ax.axhline(0, color=BLACK, linewidth=0.8)
-    ax.set(xscale="log", ylim=(-25, 1.1 * max(map(max, curves.values()))), xlabel="sd of the component, in decimetres", ylabel="nats, over those at sd 1")
+    ax.set(
+        xscale="log",
+        ylim=(-25, 1.1 * max(map(max, curves.values()))),
+        xlabel="sd of the component, in decimetres",
+        ylabel="nats, over those at sd 1",
+    )
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
