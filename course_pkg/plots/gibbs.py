@@ -66,9 +66,9 @@ def ridge(data, weights, posterior, corners):
     top.plot(*data, "o", color=BLACK, markersize=5)
     top.set(xlabel="current, in knots", ylabel="minutes late")
     x, y, density = posterior
-    below.contour(x, y, density, levels=density.max() * np.array([0.02, 0.1, 0.3, 0.6, 0.95]), colors=GREEN, linewidths=1.2)
+    below.contour(x, y, density, levels=density.max() * np.array([0.02, 0.1, 0.3, 0.6]), colors=GREEN, linewidths=1.2)
     below.plot([], [], color=GREEN, linewidth=1.2, label="posterior")
-    below.plot(*np.transpose(corners), color=ORANGE, linewidth=1.0, label="one weight at a time")
+    below.plot(*np.transpose(corners), color=ORANGE, linewidth=1.4, label="one weight at a time")
     below.plot(*corners[0], "s", color=BLACK, markersize=6, label="start")
     below.set(xlabel="intercept, in minutes", ylabel="slope, in minutes a knot")
     below.legend(loc="upper right")
