@@ -170,9 +170,7 @@ CASES = {
         ),
         "touching": call(X, -VALLEY, {"ELBO at the start": -VALLEY - X**2, "next": -VALLEY - (X - 1) ** 2}, [(0.0, -1.0), (1.0, -2.0)]),
         "spikes": call([1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "ELBO": [0.0, -1.0, -20.0]}),
-        "boards": call(
-            UP, VALLEY[: len(UP)], {"posterior": 4.0, "maximum likelihood": 3.0}, {"maximum likelihood": PAIR, "MAP": 0.1 * PAIR}
-        ),
+        "boards": call(UP, {"maximum likelihood": UP, "MAP": 0.5 * UP}, 4.0),
     },
     "from_draws_to_a_decision": {
         "valley": call(X, BELL, X, VALLEY, np.array([-0.5, 0.2]), np.array([1.25, 1.04]), (0.0, "best")),
@@ -185,6 +183,7 @@ CASES = {
             {"random scan": np.eye(3) / 3, "sweep": np.array([[0.2, 0.1, 0.0], [0.0, 0.2, 0.1], [0.1, 0.0, 0.3]])}, ["low", "mid", "high"]
         ),
         "allowance": call(X, {"estimates put in": BELL, "posterior": 0.8 * BELL}, {"estimates put in": 0.5, "posterior": 1.5}),
+        "ridge": call((UP, UP), TERMS, (X, UP, np.outer(BELL, BELL)), DRAWS),
         "two_traces": call(
             {"one at a time": np.sin(UP), "together": np.cos(9 * UP)},
             {"one at a time": np.exp(-UP / 5), "together": np.exp(-UP)},

@@ -24,7 +24,7 @@ def two_kinds(nights, h, chances, boards):
 
 def touching(mean, log_likelihood, bounds, steps):
     """The log likelihood over one mean (M,), bounds ``{name: (M,)}``, and points (mean, height) where a bound touches."""
-    fig, ax = plt.subplots(figsize=(5.0, 4.2))
+    fig, ax = plt.subplots(figsize=(5.0, 5.0))
     ax.plot(mean, log_likelihood, color=GREEN, label="log likelihood")
     for (name, bound), (colour, style) in zip(bounds.items(), ((ORANGE, "--"), (SKY, "-."), (PURPLE, ":")), strict=False):
         ax.plot(mean, bound, style, color=colour, label=name)
@@ -33,7 +33,7 @@ def touching(mean, log_likelihood, bounds, steps):
     ax.set(
         xlabel="mean of the rain nights, in decimetres",
         ylabel="nats",
-        ylim=(min(log_likelihood) - 0.5 * span, max(log_likelihood) + 0.1 * span),
+        ylim=(min(log_likelihood) - 0.1 * span, max(log_likelihood) + 0.1 * span),
     )
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
@@ -45,29 +45,22 @@ def spikes(sd, curves):
     for (name, values), (colour, style) in zip(curves.items(), ((RED, "--"), (PURPLE, "-."), (BLUE, "-")), strict=True):
         ax.plot(sd, values, style, color=colour, label=name)
     ax.axhline(0, color=BLACK, linewidth=0.8)
-    ax.set(xscale="log", ylim=(-25, 12), xlabel="sd of the component, in decimetres", ylabel="nats, over those at sd 1")
+    ax.set(
+        xscale="log",
+        ylim=(-25, 1.1 * max(map(max, curves.values()))),
+        xlabel="sd of the component, in decimetres",
+        ylabel="nats, over those at sd 1",
+    )
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
 
-def boards(h, risk, decisions, extra):
-    """Above: risk over h (H,) and decisions ``{name: h}``. Below: their regrets in other records, in per cent, ``{name: (R,)}``."""
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 6.0), height_ratios=(1.5, 1))
-    top.plot(h, risk, color=BLACK, linewidth=1.2)
-    for (name, place), (colour, _, marker) in zip(decisions.items(), STYLES, strict=False):
-        top.plot(place, np.interp(place, h, risk), marker, color=colour, markersize=8, label=name, zorder=5)
-    top.set(xlabel="boards, in decimetres", ylabel="expected cost", ylim=(0, None))
-    for row, (values, (colour, _, marker)) in enumerate(zip(extra.values(), STYLES[1:], strict=False)):
-        below.plot(values, np.full(len(values), len(extra) - 1 - row), marker, color=colour, alpha=0.6)
-    below.set(
-        yticks=range(len(extra)),
-        yticklabels=list(extra)[::-1],
-        ylabel="decided by",
-        xlabel="regret, in per cent of the lowest expected cost",
-        xscale="symlog",
-        ylim=(-0.5, len(extra) - 0.5),
-    )
-    below.set_xlim(-0.15, 110)
-    below.set_xticks([0, 1, 3, 10, 30, 100], ["0", "1", "3", "10", "30", "100"])
-    fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+def boards(sd, asked, right):
+    """Boards over a fitted standard deviation ``sd`` (R,), a panel for each answer in ``{name: (R,)}``; a line at the ``right`` ones."""
+    fig, axes = plt.subplots(len(asked), 1, sharex=True, sharey=True, figsize=(5.0, 2.3 * len(asked)))
+    for ax, (name, values), (colour, _, marker) in zip(axes, asked.items(), STYLES[1:], strict=False):
+        ax.axhline(right, color=BLACK, linewidth=1)
+        ax.plot(sd, values, marker, color=colour, alpha=0.6, markersize=5)
+        ax.set(title=name, ylabel="boards, in dm", ylim=(0, None))
+    axes[-1].set_xlabel("sd of rain nights by maximum likelihood, in decimetres")
     return fig

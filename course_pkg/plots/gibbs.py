@@ -54,6 +54,27 @@ def flows(flow, states):
     return fig
 
 
+def ridge(data, weights, posterior, corners):
+    """Above: ``data``, (x (n,), y (n,)), and a line for each row of ``weights`` (S, 2). Below: their ``posterior`` and a walk.
+
+    ``posterior`` is (w0 (K,), w1 (J,), density (J, K)), and ``corners`` (C, 2) are those of the walk.
+    """
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 7.6), height_ratios=(1, 1.4))
+    ends = np.array([0.0, 1.1 * np.max(data[0])])
+    for intercept, slope in weights:
+        top.plot(ends, intercept + slope * ends, color=GREEN, linewidth=0.8, alpha=0.4)
+    top.plot(*data, "o", color=BLACK, markersize=5)
+    top.set(xlabel="current, in knots", ylabel="minutes late")
+    x, y, density = posterior
+    below.contour(x, y, density, levels=density.max() * np.array([0.02, 0.1, 0.3, 0.6]), colors=GREEN, linewidths=1.2)
+    below.plot([], [], color=GREEN, linewidth=1.2, label="posterior")
+    below.plot(*np.transpose(corners), color=ORANGE, linewidth=1.4, label="one weight at a time")
+    below.plot(*corners[0], "s", color=BLACK, markersize=6, label="start")
+    below.set(xlabel="intercept, in minutes", ylabel="slope, in minutes a knot")
+    below.legend(loc="upper right")
+    return fig
+
+
 def two_traces(traces, memory, predicted):
     """One trace below the other, and below both how long the chains remember, with every tenth ``predicted`` value as a dot."""
     fig, axes = plt.subplots(len(traces) + 1, 1, figsize=(5.0, 2.5 * (len(traces) + 1)))
