@@ -11,8 +11,8 @@ LOOKS = {  # of each method, the same in every figure of the page
     "SVRG": (GREEN, "-."),
     "I-SAG, per factor": (SKY, (0, (5, 1, 1, 1, 1, 1))),
     "I-SAG, joint": (PURPLE, (0, (3, 1))),
-    "I-SAG, joint, self-normalised": (RED, ":"),
-    "I-SAG, threshold": (BLACK, (0, (1, 1))),
+    "I-SAG, joint, self-normalised": (BLACK, ":"),
+    "I-SAG, threshold": (RED, (0, (5, 1, 1, 1))),
 }
 
 
