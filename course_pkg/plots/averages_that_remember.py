@@ -5,18 +5,25 @@ import numpy as np
 
 from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
 
-COLOURS = (ORANGE, BLUE, GREEN, RED, PURPLE, SKY)
-STYLES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+LOOKS = {  # of each method, the same in every figure of the page
+    "SGD": (ORANGE, "-"),
+    "SAG": (BLUE, "--"),
+    "SVRG": (GREEN, "-."),
+    "I-SAG, per factor": (SKY, (0, (5, 1, 1, 1, 1, 1))),
+    "I-SAG, joint": (PURPLE, (0, (3, 1))),
+    "I-SAG, joint, self-normalised": (BLACK, ":"),
+    "I-SAG, threshold": (RED, (0, (5, 1, 1, 1))),
+}
 
 
 def _named(runs):
-    return zip(runs.items(), COLOURS, STYLES, strict=False)
+    return [((name, run), *LOOKS[name]) for name, run in runs.items()]
 
 
 def paths(runs):
-    """One number along a run, a panel for each method: ``runs`` maps a title to (steps,). Zero is where it should end."""
+    """One number along a run of SGD and one of SAG, a panel each: ``runs`` maps a title to (steps,). Zero is where it should end."""
     fig, axes = plt.subplots(len(runs), 1, sharex=True, sharey=True, figsize=(5.0, 1.9 * len(runs) + 0.4), squeeze=False)
-    for ax, ((title, path), colour, _) in zip(axes[:, 0], _named(runs), strict=True):
+    for ax, (title, path), colour in zip(axes[:, 0], runs.items(), (ORANGE, BLUE), strict=True):
         ax.plot(path, color=colour, linewidth=1)
         ax.axhline(0, color=BLACK, linewidth=0.8)
         ax.set(title=title, ylabel="distance")
@@ -24,15 +31,15 @@ def paths(runs):
     return fig
 
 
-def distances(runs, floor=1e-12):
-    """Distance to the optimum on a logarithmic axis, median and range: ``runs`` maps a label to (runs, steps)."""
+def distances(runs, floor=1e-12, cost=None):
+    """Distance to the optimum, median and range: ``runs`` maps a label to (runs, steps), ``cost`` to block gradients a step."""
     fig, ax = plt.subplots(figsize=(5.0, 3.6))
     for (name, values), colour, style in _named(runs):
         values = np.maximum(values, floor)
-        step = np.arange(values.shape[1])
+        step = np.arange(values.shape[1]) * (cost[name] if cost else 1)
         ax.fill_between(step, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
         ax.plot(step, np.median(values, axis=0), color=colour, linestyle=style, label=name)
-    ax.set(yscale="log", xlabel="step", ylabel="distance to the optimum")
+    ax.set(yscale="log", xlabel="block gradients" if cost else "step", ylabel="distance to the optimum")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
