@@ -18,6 +18,17 @@ def traced(x) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
+def key(key):
+    """`key`, if it is one random key: of the new style, or of the old one, two words of 32 bits."""
+    kind = getattr(key, "dtype", None)
+    new = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()
+    old = isinstance(key, jax.Array | np.ndarray) and kind == np.uint32 and key.shape == (2,)
+    if not (new or old):
+        said = f"an array of shape {key.shape} and type {kind}" if kind is not None else repr(key)
+        raise ValueError(f"key is {said}; give one random key, such as jax.random.key(0)")
+    return jnp.asarray(key) if old else key
+
+
 def numbers(name: str, x, *, ndim: int | None = None, at_least: int = 0):
     """`x` as an array of finite real floats, not empty, of `ndim` dimensions (or at least `at_least`)."""
     x = floats(name, x)
@@ -148,6 +159,12 @@ def calling(name: str):
             f"{name} fails on JAX's arrays ({type(problem).__name__}: {str(problem).split(chr(10), 1)[0]}); write it with jax.numpy, for "
             "arrays of floats: jnp.where in the place of if, no function of NumPy, and .astype(int) for an index"
         ) from problem
+
+
+def traceable(name: str, function: Callable, *arguments):
+    """Raise, in words and with its name, if a function of the caller's cannot be compiled for arrays like these."""
+    with calling(name):
+        jax.eval_shape(function, *arguments)
 
 
 def broadcast(**named):

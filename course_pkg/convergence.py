@@ -20,7 +20,7 @@ NOISY = 5.0  # nats: an interval that reaches further says nothing
 
 
 class ConvergenceWarning(UserWarning):
-    """A run has ended while its objective was still rising, or was too noisy to tell."""
+    """A run has ended while its objective was still rising, or was too noisy to tell; an iteration has broken off without a fit."""
 
 
 class Rise(NamedTuple):
@@ -71,6 +71,9 @@ def converged(objective) -> bool | None:
     run that arrived only in its third quarter counts as False: it has not been seen to stay where it is. And True is no proof: a rate that
     is far too low, or has fallen to almost nothing, makes any trace flat.
 
+    Raises:
+        ValueError: if the objective is no series of numbers.
+
     Example:
         >>> noise, steps = np.random.default_rng(0).normal(size=1000), np.arange(1000)
         >>> converged(noise), converged(noise + steps / 100), converged(noise - steps / 100), converged(100 * noise), converged(noise[:100])
@@ -98,7 +101,10 @@ def doubt(objective) -> str | None:
 
 
 def _short(objective) -> bool:
-    return np.size(objective) < FEWEST or not np.isfinite(objective).all()
+    values = _guard.floats("objective", objective)
+    if values.ndim != 1:
+        raise ValueError(f"objective has shape {values.shape}; give its value at each step, shape (steps,)")
+    return values.size < FEWEST or not bool(np.isfinite(values).all())
 
 
 def _verdict(found: Rise) -> bool | None:

@@ -139,7 +139,7 @@ def radon_simulated(key: PRNGKeyArray) -> Radon:
         >>> made_up.simulated, made_up.houses.x.shape, len(made_up.counties)
         (True, (919, 2), 85)
     """
-    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(_guard.key(key))).ravel())
     size = 1 + rng.multinomial(919 - 85, rng.dirichlet(np.full(85, 0.6)))
     group = np.repeat(np.arange(85), size)
     x = np.column_stack([rng.normal(0.0, 0.35, 85)[group], rng.random(919) < 1 / 6])
@@ -187,7 +187,7 @@ def ruggedness_simulated(key: PRNGKeyArray) -> Ruggedness:
         >>> made_up.simulated, made_up.rows.x.shape, int(made_up.rows.x[:, 1].sum())
         (True, (170, 4), 49)
     """
-    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(_guard.key(key))).ravel())
     africa = rng.permutation(np.arange(170) < 49).astype(float)
     index = np.minimum(rng.gamma(1.3, 1.03, 170), 6.2)
     log_gdp = 9.2 - 1.9 * africa - 0.2 * index + 0.4 * africa * index + rng.normal(0.0, 0.93, 170)
@@ -235,7 +235,7 @@ def corn_simulated(key: PRNGKeyArray) -> Corn:
         >>> made_up.simulated, made_up.train.x.shape, made_up.test.y.shape
         (True, (40, 700), (40,))
     """
-    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(_guard.key(key))).ravel())
     place = np.linspace(0, 1, 700)
     shapes = np.stack([np.exp(-0.5 * ((place - centre) / 0.12) ** 2) for centre in np.linspace(0, 1, 6)])
     amounts = rng.normal(size=(80, 6))
@@ -290,7 +290,7 @@ def lastfm_simulated(key: PRNGKeyArray) -> Listening:
         >>> made_up.simulated, made_up.table.value.shape
         (True, (992, 100))
     """
-    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
+    rng = np.random.default_rng(np.asarray(jax.random.key_data(_guard.key(key))).ravel())
     rows, columns = LASTFM_SHAPE
     taste = rng.normal(0.0, 0.55, (rows, 10)) @ rng.normal(0.0, 0.55, (10, columns))
     level = rng.normal(-0.4, 1.0, (rows, 1)) + rng.normal(0.0, 0.6, (1, columns)) + 1.3 * taste + rng.normal(0.0, 1.3, LASTFM_SHAPE)

@@ -199,9 +199,9 @@ def sample(key: PRNGKeyArray, family: Family, lam, draws: int):
         >>> sample(jax.random.key(0), family, family.init(3), 5).shape
         (5, 3)
     """
-    lam = _guard.parameters("lam", lam)
+    key, lam = _guard.key(key), _guard.parameters("lam", lam)
     shape = _guard.count("draws", draws), dimension(family, lam)
-    eps = family.base.sample(random_key(key), shape)
+    eps = family.base.sample(key, shape)
     return jax.vmap(family.transform, (None, 0))(lam, eps)
 
 
@@ -251,13 +251,6 @@ def each_coordinate(dim: int, location, scale):
     return mu, sigma
 
 
-def random_key(key):
-    """``key``, if it is one."""
-    if not (isinstance(key, jax.Array) and ((jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()) or _is_raw_key(key))):
-        raise ValueError(f"key is {key!r}; give one random key, such as jax.random.key(0)")
-    return key
-
-
 def mean_field_normal() -> Family:
     """Independent normals: `location_scale` over `normal`."""
     return location_scale(normal())
@@ -305,10 +298,6 @@ def _one_each(name, value, dim):
     if value.shape not in ((), (dim,)):
         raise ValueError(f"{name} has shape {value.shape}; give one number or {dim}, one for each coordinate")
     return jnp.broadcast_to(value.astype(jnp.result_type(float)), (dim,))
-
-
-def _is_raw_key(key) -> bool:
-    return key.dtype == jnp.uint32 and key.shape == (2,)
 
 
 def _shapes(lam):

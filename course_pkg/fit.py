@@ -20,7 +20,6 @@ from tqdm import tqdm
 
 from course_pkg import _guard, convergence
 from course_pkg.convergence import ConvergenceWarning
-from course_pkg.families import random_key
 from course_pkg.gradients import Estimator
 
 BLOCK = 1000  # steps in a compiled call
@@ -187,7 +186,7 @@ def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Cal
 
 
 def _check(key, estimator, optimizer):
-    random_key(key)
+    _guard.key(key)
     if not isinstance(estimator, Estimator):
         raise ValueError(f"estimator is {estimator!r}; give an Estimator, such as gradients.path_derivative(model, family, 10)")
     if not isinstance(optimizer, optax.GradientTransformation):

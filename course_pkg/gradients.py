@@ -49,7 +49,7 @@ class Minibatch(NamedTuple):
 
 def once(estimator: Estimator, key: PRNGKeyArray, lam, data) -> Estimate:
     """One estimate from a fresh state: what a page draws and a test measures."""
-    first, second = jax.random.split(key)
+    first, second = jax.random.split(_guard.key(key))
     noise = estimator.draw(second, lam, data)
     return estimator.estimate(noise, lam, estimator.init(first, lam, data), data)[0]
 

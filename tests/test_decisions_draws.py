@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from course_pkg import decisions as d
-from course_pkg import posthoc
+from course_pkg import lcvi, posthoc
 
 RNG = np.random.default_rng(7)
 CHAINS = RNG.gamma(2.0, size=(3, 20, 5))  # chain, draw, point
@@ -198,17 +198,38 @@ def test_predictive_s_dictionary_is_corrected_like_its_array():
 # --- losses of one's own -----------------------------------------------------------------------------------------
 
 
+UNTRACED = {
+    "NumPy": lambda y, h: np.abs(y - h),
+    "if": lambda y, h: (y - h) if y > h else (h - y),
+    "one argument": lambda y: y,
+    "list": lambda y, h: [1.0, 2.0][h],
+}
+KEY, POINTS = jax.random.key(0), np.linspace(-1.0, 1.0, 6)
+COMPILED = {
+    "decision": lambda loss: d.bayes_decision(loss, [0.0, 1.0]),
+    "risk": lambda loss: d.risk(loss, [0.0, 1.0], [0.0, 1.0]),
+    "maker": lambda loss: posthoc.fit_decision_maker(POINTS[:, None], POINTS, loss, hidden=(), restarts=1, steps=3),
+    "amortise": lambda loss: lcvi.amortise(
+        KEY, lambda key, x, draws: jax.random.normal(key, (draws, len(x))), POINTS[:, None], loss, steps=2
+    ),
+}
+AT_ONCE = {  # a loss of NumPy's is as good there
+    "objective": lambda loss: posthoc.objective(loss, POINTS, POINTS + 1),
+    "belief": lambda loss: posthoc.coherent_update(posthoc.belief_on_grid(POINTS, -(POINTS**2)), loss, POINTS).log_density,
+}
+
+
 @pytest.mark.parametrize(
-    "loss",
-    [lambda y, h: np.abs(y - h), lambda y, h: (y - h) if y > h else (h - y), lambda y: y, lambda y, h: [1.0, 2.0][h]],
-    ids=["NumPy", "if", "one argument", "list"],
+    ("use", "loss"), [(use, loss) for use in COMPILED | AT_ONCE for loss in UNTRACED if use in COMPILED or loss != "NumPy"]
 )
-@pytest.mark.parametrize(
-    "use", [lambda loss: d.bayes_decision(loss, [0.0, 1.0]), lambda loss: d.risk(loss, [0.0, 1.0], [0.0, 1.0])], ids=["decision", "risk"]
-)
-def test_a_loss_that_jax_cannot_trace_is_told_so(loss, use):
+def test_a_loss_that_jax_cannot_trace_is_told_so(use, loss):
     with pytest.raises(ValueError, match=r"loss .* fails on JAX's arrays .* write it with jax.numpy"):
-        use(loss)
+        (COMPILED | AT_ONCE)[use](UNTRACED[loss])
+
+
+@pytest.mark.parametrize("use", AT_ONCE)
+def test_a_loss_in_numpy_is_taken_where_nothing_is_compiled(use):
+    assert np.allclose(AT_ONCE[use](UNTRACED["NumPy"]), AT_ONCE[use](d.absolute()))
 
 
 def test_a_loss_without_a_finite_expectation_is_no_decision():

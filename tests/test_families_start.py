@@ -151,7 +151,7 @@ BAD = [
     (lambda: SAMPLE(KEY, "normal", LAM, 5), "family is 'normal'; give a Family"),
     (lambda: SAMPLE(KEY, implicit.gamma(), LAM, 5), "family is Implicit"),
     (lambda: SAMPLE(0, FAMILY, LAM, 5), r"key is 0; give one random key, such as jax.random.key\(0\)"),
-    (lambda: SAMPLE(jax.random.split(KEY, 2), FAMILY, LAM, 5), "key is Array"),
+    (lambda: SAMPLE(jax.random.split(KEY, 2), FAMILY, LAM, 5), r"key is an array of shape \(2,\) and type key<fry>; give one random key"),
     (lambda: f.sample(KEY, FAMILY, MIXED, 5), "lam has shapes Diagonal.* give Diagonal"),
     (lambda: f.sample(KEY, FAMILY, f.full_rank_normal().init(3), 5), "lam has shapes Triangular"),
     (lambda: f.sample(KEY, FAMILY, None, 5), "lam is None"),

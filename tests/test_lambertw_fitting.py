@@ -16,11 +16,13 @@ import pytensor.tensor as pt
 import pytest
 from numpyro.distributions import constraints
 from numpyro.infer import MCMC, NUTS
-from scipy import optimize, stats
+from pymc.distributions.distribution import support_point
+from scipy import integrate, optimize, stats
 
 from course_pkg import data, gradients
 from course_pkg import families as f
 from course_pkg import lambertw as lw
+from course_pkg.convergence import ConvergenceWarning
 from course_pkg.fit import fit
 from course_pkg.lambertw.numpyro_dist import LambertW, SkewTransform
 from course_pkg.lambertw.pymc_dist import LambertW as PyMCLambertW
@@ -252,6 +254,40 @@ def test_numpyro_distribution_behaves():
     assert SkewTransform(0.2) != SkewTransform(0.2, d=-0.2)
 
 
+def test_numpyro_s_mean_and_variance_are_those_of_an_adaptive_integral():
+    loc, scale = np.array([[-4.0], [0.5]]), 0.7
+    skew, d = np.array([-1.1, -0.35, 0.0, 0.02, 0.6]), -0.25
+    y = LambertW(loc, scale, skew, d=d)
+    assert y.mean.shape == y.variance.shape == y.batch_shape == (2, 5)
+    with jax.enable_x64(True):
+        for j, g in enumerate(skew):
+            value = lambda z, g=g: float(lw.g_e(z, g, d)) * stats.norm.pdf(z)
+            square = lambda z, g=g: float(lw.g_e(z, g, d)) ** 2 * stats.norm.pdf(z)
+            first, second = (integrate.quad(f, -12, 12, points=[-3, 0, 3], epsabs=1e-10, limit=200)[0] for f in (value, square))
+            sd = scale * np.sqrt(second - first**2)
+            assert np.abs(np.asarray(y.mean)[:, j] - loc[:, 0] - scale * first).max() < 2e-4 * sd
+            assert np.asarray(y.variance)[:, j] == pytest.approx(sd**2, rel=2e-4)
+
+
+def test_numpyro_s_mean_and_variance_are_those_of_draws():
+    y = LambertW(jnp.array([1.0, -2.0]), jnp.array([[0.3], [5.0]]), 0.25, base=dist.Normal(0.4, 1.3))
+    for one in (y, y.expand((3, 2, 2)), jax.tree.map(lambda a: a, y)):
+        drawn = np.asarray(one.sample(jax.random.key(5), (40_000,)), float)
+        assert one.mean.shape == one.variance.shape == one.batch_shape
+        error = drawn.std(axis=0) / np.sqrt(len(drawn))
+        square = (drawn - drawn.mean(axis=0)) ** 2
+        # 40 comparisons: one false alarm in 10^4 runs
+        assert (np.abs(drawn.mean(axis=0) - one.mean) / error).max() < 4.7
+        assert (np.abs(square.mean(axis=0) - one.variance) / square.std(axis=0) * np.sqrt(len(drawn))).max() < 4.7
+    jitted = jax.jit(jax.value_and_grad(lambda g: LambertW(0.0, 1.0, g).mean))
+    mean, slope = jitted(0.2)
+    assert float(mean) == pytest.approx(float(lw.moments(0.0, 1.0, 0.2).mean), abs=1e-3)  # the plain map's
+    assert float(slope) == pytest.approx(1.04 * np.exp(0.02), abs=1e-2)
+    for base in (dist.StudentT(4.0), dist.Laplace()):
+        with pytest.raises(NotImplementedError, match=type(base).__name__):
+            _ = LambertW(0.0, 1.0, 0.2, base=base).mean
+
+
 def test_pymc_variable_in_a_model_takes_shapes_and_draws():
     with pm.Model(coords={"row": [1, 2, 3]}) as model:
         gamma = pm.Uniform("gamma", -0.5, 0.5)
@@ -260,6 +296,8 @@ def test_pymc_variable_in_a_model_takes_shapes_and_draws():
         drawn = pm.sample_prior_predictive(7, random_seed=1)
     assert drawn.prior_predictive["y"].shape == (1, 7, 3)
     assert np.isfinite(model.compile_logp()(model.initial_point()))
+    start = support_point(LambertW_dist([5.0, -1.0], 2.0, 0.3, size=(4, 2)))
+    assert np.allclose(start.eval(), np.tile([5.0, -1.0], (4, 1)))  # the base's own is 0, and so is its skewed value
 
 
 def test_the_package_needs_neither_language():
@@ -297,3 +335,14 @@ def test_moments_survive_a_column_that_no_skew_straightens():
     assert found.converged
     assert 0.5 < found.gamma < 0.7
     assert lw.fit_mle(y).log_likelihood > found.log_likelihood
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_moments_that_collapse_say_so(sign):
+    y = sign * np.exp(2 * np.random.default_rng(3).normal(size=300))  # lognormal, with tails far heavier than any skew gives a normal
+    with pytest.warns(ConvergenceWarning, match=r"broke off in round \d+: .* is no fit; use fit_mle, or fit the logarithms"):
+        found = lw.fit_igmm(y)
+    assert not found.converged
+    better = lw.fit_mle(y)  # starts from these moments, too, and says nothing
+    assert better.converged
+    assert better.log_likelihood > found.log_likelihood + 100

@@ -10,6 +10,7 @@ import numpy as np
 import numpyro
 import pymc as pm
 import pytest
+from IPython.lib.pretty import pretty
 from numpyro import distributions as dist
 from scipy import stats
 
@@ -109,8 +110,9 @@ def test_a_table_decides_for_whole_numbers_and_refuses_what_is_none():
     line = models.linear_regression(2, 1.0, 1.0)
     result = lcvi.calibrate(KEY, line, models.Rows(jnp.asarray(x), jnp.asarray(x.sum(1))), LOSS, **{**QUICK, "steps_at_most": 20})
     new = np.array([[1, 2], [3, 4]])
-    np.testing.assert_allclose(result.decide(new), result.decide(new.astype(float)))
-    for bad in ([[1.0, 2.0]], np.ones((2, 3)), models.Rows(x, x[:, 0])):
+    for same in (new, new.tolist()):
+        np.testing.assert_allclose(result.decide(same), result.decide(new.astype(float)))
+    for bad in ([[1.0, None]], np.ones((2, 3)), models.Rows(x, x[:, 0])):
         with pytest.raises(ValueError, match="covariates"):
             result.decide(bad)
 
@@ -126,3 +128,17 @@ def test_the_readme_s_roads_run():
         exec(program, names)
     assert np.isfinite(names["result"].decide({"warmth": np.array([0.5, 1.5])})).all()
     assert names["corrected"].report.points == (60, 30)
+
+
+def test_a_cell_that_ends_in_a_result_shows_its_report(found):
+    assert pretty(found) == str(found)
+    draws = np.random.default_rng(0).normal(size=(60, 50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", posthoc.CorrectionWarning)  # the draws are those of no model
+        report = posthoc.correct(draws, draws[:, 0] ** 2, LOSS, hidden=(), restarts=1, steps=20, nu=0.0).report
+    assert pretty(report) == str(report)
+
+
+def test_held_out_rows_name_the_outcome_as_the_model_does():
+    with pytest.raises(ValueError, match="held_out has no 'price', which the model observes"):
+        lcvi.calibrate(KEY, houses, {"size": SIZE, "price": PRICE}, LOSS, held_out={"size": SIZE}, **QUICK)

@@ -192,6 +192,11 @@ def n_improper(y):
     numpyro.sample("seen", dist.Normal(mu, sd), obs=y)
 
 
+def n_direction(y):
+    direction = numpyro.sample("direction", dist.ProjectedNormal(jnp.ones(2)))
+    numpyro.sample("seen", dist.Normal(direction[0], 1), obs=y)
+
+
 def n_factor(y):
     numpyro.factor("all", -((numpyro.sample("mu", dist.Normal(0, 1)) - y) ** 2).sum())
 
@@ -212,6 +217,12 @@ def p_plain():
     return written
 
 
+def p_inside():
+    with pm.Model() as written:
+        pm.Normal("seen", pm.Normal("b") * X, 1, observed=pm.Data("y", Y))
+    return written
+
+
 def p_fixed_dimension():
     with pm.Model(coords={"row": range(N)}) as written:
         pm.Normal("seen", pm.Normal("b") * pm.Data("x", X), 1, observed=pm.Data("y", Y), dims="row")
@@ -222,6 +233,20 @@ def p_potential():
     with pm.Model() as written:
         pm.Potential("all", -(pm.Normal("mu") ** 2))
     return written
+
+
+def test_a_program_may_reach_for_which_rows_count():
+    counts = np.arange(N) % 2 == 0
+
+    def program(x, y):
+        mean = numpyro.sample("b", dist.Normal(0, 1)) * x
+        with numpyro.plate("rows", N), numpyro.handlers.mask(mask=counts):
+            numpyro.sample("seen", dist.Normal(mean, 1), obs=y)
+
+    model, data = models.from_numpyro(program, X, np.where(counts, Y, np.nan))
+    assert model.reading.covariates(data).keys() == data.keys()  # its own rows, with NaN where nothing was seen
+    with pytest.raises(ValueError, match="reaches for an array"):
+        model.reading.covariates(data | {"x": X + 1.0})
 
 
 def use(built, **options):
@@ -254,6 +279,11 @@ BAD = [
     (lambda: part(models.from_numpyro(n_two_lengths, np.ones(6), np.ones(4))), "6 of first and 4 of second"),
     (lambda: part(models.from_numpyro(n_closed_over, Y)), "data cannot be taken in parts"),
     (lambda: part(models.from_pymc(p_plain())), "seen was observed as a plain array, so it keeps its shape"),
+    # as many rows as the model's, and others: their own covariates would be ignored
+    (lambda: use(models.from_pymc(p_plain()), held_out={"seen": Y + 1.0}), "seen was observed as a plain array"),
+    (lambda: use(models.from_pymc(p_inside()), held_out={"y": Y + 1.0}), f"an array of {N} rows that is no pm.Data"),
+    (lambda: use(models.from_pymc(p_inside()), held_out={"x": X + 1.0, "y": Y}), "the rows hold 'x', which is no pm.Data of the model"),
+    (lambda: use(models.from_numpyro(n_closed_over, Y), held_out={"y": Y + 1.0}), f"an array of {N} rows that is no argument"),
     (lambda: part(models.from_pymc(p_fixed_dimension())), "data cannot be taken in parts"),
     (lambda: part((models.read_as(by_hand()[0], rows=("level", "a")), by_hand()[1])), "data has no 'a'"),
     (
@@ -278,6 +308,10 @@ BAD = [
     (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": 3.0, "group": GROUP}), "covariates holds 3.0 for x"),
     (lambda: models.from_numpyro(n_array_outside, GROUP, Y), "fn takes a size or a branch from the values of an array"),
     (lambda: models.from_numpyro(n_improper, Y), "fn draws the site after mu from a distribution without a sampler"),
+    (
+        lambda: models.from_numpyro(n_direction, Y),
+        r"fn draws direction from the support Sphere\(\), which NumPyro cannot map to unbounded numbers",
+    ),
     (lambda: models.from_numpyro(n_factor, Y), "observes nothing but factors"),
     (lambda: models.from_numpyro(n_table, pd.DataFrame({"x": X}), Y), r"table is a table; .* table\['x'\]"),
     (lambda: models.from_numpyro(n_table, {"x": X, "n": 3}, Y), "table holds arrays and plain numbers"),
@@ -285,6 +319,17 @@ BAD = [
     (lambda: models.from_pymc(p_minibatch()), "model takes minibatches of seen itself"),
     (lambda: models.from_pymc(p_potential()), "model observes nothing but potentials"),
 ]
+
+
+@pytest.mark.parametrize("part", ["x", "y"])
+@pytest.mark.parametrize("name", ["data", "held_out"])
+def test_what_is_no_number_is_named_before_the_first_step(name, part, monkeypatch):
+    monkeypatch.setattr(lcvi.pipeline, "fit", lambda *_, **__: pytest.fail("a step was taken"))
+    spoilt = {"data": ROWS, "held_out": ROWS}
+    spoilt[name] = ROWS._replace(**{part: getattr(ROWS, part).at[3].set(jnp.nan)})
+    found = {"y": "holds nan at position 3", "x": r"holds covariates from which predict draws nan, first at \(3,\)"}
+    with pytest.raises(ValueError, match=f"^{name} {found[part]}"):
+        use((FREE, spoilt["data"]), held_out=spoilt["held_out"])
 
 
 @pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])

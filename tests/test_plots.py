@@ -7,6 +7,7 @@ import pkgutil
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.collections import PolyCollection
@@ -59,6 +60,7 @@ CASES = {
             },
             {"tilted": {"LCVI": 2.1, "maker": 8.8}, "squared": {"LCVI": 4.2, "maker": -3.5}},
         ),
+        "files": call(np.array([[-0.2, 0.1], [0.2, 0.6]]), np.array([[-1.0, -0.8], [1.0, 1.3]]), PAIR[:2], ("means", "houses")),
         "intervals": call({tilt: {"NUTS": RUNS[:, 1:], "ADVI": RUNS[:2, 1:] - 0.5} for tilt in ("tilt 0.5", "tilt 0.9")}),
         "controls": call({loss: {"LCVI": 2.0, "decision maker": -3.0, "clipped at 0": 2.4} for loss in ("tilted", "squared")}),
         "second_model": call(
@@ -106,7 +108,6 @@ CASES = {
     },
     "control_variates": {
         "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
-        "shrunk": call([2, 5, 10], [0.5, 0.8, 0.9], [1.0, 1.01, 0.99], np.full((3, 2), 0.02)),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
@@ -171,6 +172,8 @@ CASES = {
         "touching": call(X, -VALLEY, {"ELBO at the start": -VALLEY - X**2, "next": -VALLEY - (X - 1) ** 2}, [(0.0, -1.0), (1.0, -2.0)]),
         "spikes": call([1.0, 0.1, 0.01], {"likelihood": [0.0, 2.0, 4.0], "with a prior": [0.0, 1.0, -9.0], "ELBO": [0.0, -1.0, -20.0]}),
         "boards": call(UP, {"maximum likelihood": UP, "MAP": 0.5 * UP}, 4.0),
+        "units": call(UP, {"per unit of γ": BELL, "per unit of log γ": BELL, "per unit of v": BELL}),
+        "weights": call(np.linspace(0, 1, 25), BELL, np.array([0.2, 0.3, 0.7]), (0.25, 0.6)),
     },
     "from_draws_to_a_decision": {
         "valley": call(X, BELL, X, VALLEY, np.array([-0.5, 0.2]), np.array([1.25, 1.04]), (0.0, "best")),
@@ -179,10 +182,6 @@ CASES = {
     },
     "gibbs": {
         "staircase": call((X, UP, np.outer(BELL, BELL)), DRAWS[[0, 1, 2, 0, 1]] + np.array([0.0, 4.0])),
-        "flows": call(
-            {"random scan": np.eye(3) / 3, "sweep": np.array([[0.2, 0.1, 0.0], [0.0, 0.2, 0.1], [0.1, 0.0, 0.3]])}, ["low", "mid", "high"]
-        ),
-        "allowance": call(X, {"estimates put in": BELL, "posterior": 0.8 * BELL}, {"estimates put in": 0.5, "posterior": 1.5}),
         "ridge": call((UP, UP), TERMS, (X, UP, np.outer(BELL, BELL)), DRAWS),
         "two_traces": call(
             {"one at a time": np.sin(UP), "together": np.cos(9 * UP)},
@@ -209,6 +208,14 @@ CASES = {
     "how_much_calibration": {
         "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
         "mixture": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3),
+        "another": call(
+            X,
+            BELL,
+            {"1 - loss/M": 1 - X**2, "exp(-loss/M)": BELL},
+            X,
+            {"1 - loss/M": VALLEY, "exp(-loss/M)": BELL},
+            {"1 - loss/M": -0.3, "exp(-loss/M)": 0.3},
+        ),
         "sweep": call(
             UP,
             {"under the posterior": {"pinball, 0.8": VALLEY}, "under the fit": {"pinball, 0.2": UP, "squared": 2 * UP}},
@@ -279,7 +286,7 @@ CASES = {
         "exponential": call(X, BELL, np.array([0.01, 0.1, 1.0]), np.array([-0.1, -0.5, -1.0]), 0.0),
     },
     "making_it_safe": {
-        "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}),
+        "along": call(X, {"plain": np.where(X < 1, -VALLEY, -np.inf), "safe": -VALLEY}, UP, -UP),
         "pole": call(X, {"printed": np.where(X < -1, 1 / np.minimum(X + 1.01, -0.01), X), "right": X}, -0.5, -1.0),
         "forward": call(X, {"plain": X**2 - 2, "safe": X}, -1.0, {"plain": (-1.0, 1.0), "safe": (-1.0,)}, (0.5, 0.5)),
         "climbs": call({"else-branch": 0 * RUNS[:1], "series": 1 - RUNS}),
@@ -544,6 +551,11 @@ CASES = {
             {"S = 50": 0.06, "S = 100": 0.03},
         ),
         "how_many": call({f"{n} evenings": {"mean": 20 * (1 + PAIR / n), "B = 2": 2 * (1 + PAIR / n)} for n in (100, 1000)}, 17.0),
+        "four_losses": call(
+            {f"{n} evenings": pd.DataFrame({"left out": [17.0, 0.0], "learnt": [300 / n, 450 / n]}, ["mean", "B = 2"]) for n in (9, 99)}, 30
+        ),
+        "sweep": call({S: ({1: 0.42, 50: 0.41}, {1: 0.411 + PAIR / 1e4, 50: 0.41 + PAIR / 1e4}) for S in (50, 100)}),
+        "bends": call([0.0, 1.0, 2.0], {f"tilt {tilt}": ([0.0, 0.2, 1.8], np.array([-0.4, 0.9, 1.9])) for tilt in (0.5, 0.8)}),
     },
     "what_was_gained": {
         "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),

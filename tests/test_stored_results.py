@@ -130,6 +130,11 @@ def script(monkeypatch, tmp_path):
         sys.modules.pop(name, None)
 
 
+def commands_of(content):
+    """The calls that a stored result names, in their order."""
+    return (content.get("made_by") or content["command"]).split("; ")
+
+
 @pytest.fixture
 def run(monkeypatch, tmp_path):
     """Run a script's ``main`` with arguments, and read what it wrote."""
@@ -138,8 +143,7 @@ def run(monkeypatch, tmp_path):
         monkeypatch.setattr(sys, "argv", [module.__name__, *arguments])
         module.main()
         found = strictly((tmp_path / f"{writes or module.__name__}.json").read_text("utf8"))
-        if "made_by" in found and arguments:
-            assert shlex.split(found["made_by"])[2:] == list(arguments)
+        assert shlex.split(commands_of(found)[-1])[2:] == list(arguments)
         return found
 
     return call
@@ -183,16 +187,6 @@ def test_a_page_or_another_script_reads_it(path):
     pytest.fail(f"nobody reads {path.name}")
 
 
-def command_of(path, content):
-    """The command in the file, or else in the words of a script beside it."""
-    command = content.get("made_by") or content.get("command")
-    if command is not None:
-        return command
-    beside = path.with_suffix(".py").read_text("utf8")
-    found = re.search(rf"^    (python book/\S*/{path.stem}\.py\b.*)$", beside, re.MULTILINE)
-    return found and found[1]
-
-
 @pytest.mark.parametrize("path", STORED, ids=by_name(STORED))
 def test_it_names_the_command_that_makes_it(path):
     content = strictly(path.read_text("utf8"))
@@ -202,14 +196,13 @@ def test_it_names_the_command_that_makes_it(path):
         assert "github.com/tkusmierczyk" in told
         assert re.search(r"commit [0-9a-f]{7,40}\b", told)
         return
-    command = shlex.split(command_of(path, content).split(";")[0])
-    assert command[0] == "python"
-    maker = ROOT / command[1]
-    source = maker.read_text("utf8")
-    options = re.findall(r"--[a-z-]+", " ".join(command[2:]))
-    assert all(f'"{option}"' in source for option in options)
-    if maker.parts[-2] != "benchmarks":  # whose print a tool stores
-        assert f"{path.name}" in source
+    for call in commands_of(content):
+        command = shlex.split(call)
+        assert command[0] == "python"
+        source = (ROOT / command[1]).read_text("utf8")
+        words = [word for word in command[2:] if re.fullmatch(r"(--)?[a-z]+(-[a-z]+)*", word)]  # options, and parts to run
+        assert all(f'"{word}"' in source for word in words)
+        assert path.name in source + call
 
 
 @pytest.mark.parametrize("path", EXISTING, ids=by_name(EXISTING))
@@ -663,6 +656,9 @@ def test_music_s_table_is_of_its_runs():
     assert lcvi_results._table(large["runs"])["reduction_percent"] == large["reduction_percent"]
 
 
+PARTS = ("tune", "music", "curves", "levels", "sampler", "distance")  # of the controls
+
+
 def test_controls(lcvi, run, monkeypatch, no_table):
     monkeypatch.setattr(lcvi_controls, "K", 4)
     monkeypatch.setattr(lcvi_controls, "TUNING_NOISE", (1.0, 1.3))
@@ -670,8 +666,9 @@ def test_controls(lcvi, run, monkeypatch, no_table):
     monkeypatch.setattr(lcvi_controls, "TUNING_RATES", dict.fromkeys(lcvi_controls.RATES, (0.3,)))
     monkeypatch.setattr(lcvi_controls, "climb", briefly(lcvi_controls.climb, sweeps=8))
     monkeypatch.setattr(lcvi_controls, "gibbs", briefly(lcvi_controls.gibbs, sweeps=220, burn=10))
-    for what in ("tune", "music", "curves", "levels", "sampler", "distance"):
+    for what in PARTS:
         found = run(lcvi_controls, what, "--seeds", "1", writes="controls")
+    assert [call.split()[2] for call in commands_of(found)] == list(PARTS)
     large = stored("lcvi", "controls")
     assert {r["name"] for r in found["runs"]} == {r["name"] for r in large["runs"]}
     for whole in (found, large):  # one run of every name, to be compared by it
@@ -693,14 +690,16 @@ def test_constants_of_the_controls():
         assert [cost[seen].mean(), cost[~seen].mean()] == pytest.approx([told["train"], told["test"]], abs=1e-4)
 
 
-def test_what_the_benchmark_prints_is_stored(lcvi, tmp_path):
+def test_what_the_benchmark_prints_is_stored(lcvi, monkeypatch, tmp_path):
     printed = (
         "   points   solved: s   excess risk  network: s   excess risk\n     1000        0.01       0.00471        3.05       0.00040\n"
     )
+    monkeypatch.setattr(sys, "argv", ["tools/lcvi_controls.py", "table"])
     lcvi_controls.store_table(printed)
     found = strictly((tmp_path / "table_4_2.json").read_text())
     like(found, "lcvi", "table_4_2")
     assert found["rows"][0]["network_seconds"] == 3.05
+    assert found["command"] == stored("lcvi", "table_4_2")["command"]
 
 
 # --- importance-sampled gradients ----------------------------------------------------------------------------------

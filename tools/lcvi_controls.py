@@ -14,6 +14,7 @@ Writes ``book/lcvi/results/controls.json`` and ``table_4_2.json``. What is alrea
 import argparse
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -352,7 +353,7 @@ def store_table(printed):
     rows = [list(map(float, line.split())) for line in printed.splitlines() if re.match(r"\s*\d+\s", line)]
     names = ("points", "solved_seconds", "solved_excess", "network_seconds", "network_excess")
     result = {
-        "command": "python benchmarks/lcvi.py --table",
+        "command": "",
         "machine": "one core, shared with other work",
         "rows": [dict(zip(names, row, strict=True)) for row in rows],
         "published": {
@@ -370,11 +371,7 @@ def _start():
     if CONTROLS.exists():
         store = json.loads(CONTROLS.read_text())
     else:
-        store = {
-            "command": "python tools/lcvi_controls.py tune; music; curves; levels; sampler; distance",
-            "simulated": listening.simulated,
-            "runs": [],
-        }
+        store = {"command": "", "simulated": listening.simulated, "runs": []}
     if "constant" not in store:
         store["constant"] = _constants(value, seen)
     return value, seen, store
@@ -402,7 +399,10 @@ def _add(store, name, seed, seconds, found):
 
 
 def _write(path, result):
-    """A line for every row of a list, so that a difference can be read."""
+    """A line for every row of a list, so that a difference can be read; this call is named after those that made the rest."""
+    call = shlex.join(["python", "tools/lcvi_controls.py", *sys.argv[1:]])
+    earlier = [*filter(None, result["command"].split("; "))]
+    result["command"] = "; ".join(earlier if earlier[-1:] == [call] else [*earlier, call])
     parts = []
     for key, value in result.items():
         body = "[\n" + ",\n".join(map(json.dumps, value)) + "\n]" if isinstance(value, list) else json.dumps(value)

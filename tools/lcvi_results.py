@@ -11,6 +11,8 @@ music, with a tenth of the seen cells set aside to choose a step by, and without
 
 import argparse
 import json
+import shlex
+import sys
 import time
 from pathlib import Path
 
@@ -41,7 +43,7 @@ def schools(seeds: int):
     final = runs[False], runs[True]
     curve = np.mean([1 - b.exact_risk / a.exact_risk[-1] for a, b in zip(*final, strict=True)], axis=0)
     result = {
-        "command": f"python tools/lcvi_results.py schools --seeds {seeds}",
+        "command": _call(),
         "seeds": seeds,
         "seconds": round(seconds, 1),
         "plain_risk": _summary(tails[False]),
@@ -87,9 +89,19 @@ def music(seeds, extra: bool):
             scales = [float(jax.nn.softplus(raw).mean()) for raw in (run.lam.row_raw, run.lam.column_raw)]
             ran = {"seed": seed, "name": name, "seconds": round(seconds, 1), "risks": risks, "mean_scales": scales}
             stored = [*_stored(MUSIC), ran]  # read again: another process may have added to it
-            told = {"command": "python tools/lcvi_results.py music --extra", "simulated": listening.simulated}
+            told = {"command": _calls(MUSIC), "simulated": listening.simulated}
             _write(MUSIC, told | {"runs": stored} | _table(stored))
             print(seed, name, stored[-1], flush=True)
+
+
+def _call():
+    return shlex.join(["python", "tools/lcvi_results.py", *sys.argv[1:]])
+
+
+def _calls(path):
+    """This call after those that have made what is stored."""
+    earlier = json.loads(path.read_text())["command"].split("; ") if path.exists() else []
+    return "; ".join(earlier if earlier[-1:] == [_call()] else [*earlier, _call()])
 
 
 def _stored(path):
@@ -106,7 +118,7 @@ def _extra(losses):
         ("squared, M = 1, EM", utilities.linearised(squared, 1.0), [squared], {"em": True}),
         ("direct utility, inner integral done", bump, [squared], {}),
     ]
-    of_shortfall = {"M at 50 %": 0.4372, "M = 1": 1.0}
+    of_shortfall = {"M at 50 %": 0.4372, "M = 1": 1.0, "M at 20 %": 0.0742, "M at 80 %": 0.8908}
     jobs += [(f"direct utility, linearised, {at}", utilities.linearised(shortfall, m), [squared], {}) for at, m in of_shortfall.items()]
     # quantiles of the losses of a converged plain fit, as the authors computed them
     percentiles = {70: 1.4077, 90: 3.5538, 50: 0.5962, 80: 2.1528, 30: 0.1945, 60: 0.9291, 40: 0.3603, 99: 8.76}
@@ -147,7 +159,7 @@ def stopping(seeds):
             ran = {"seed": seed, "cells": name, "seconds": round(time.perf_counter() - begin, 1)}
             for k, cells in enumerate(("aside", "test")):
                 ran[cells] = {loss.name: [round(float(risk), 5) for risk in kept[:, k, j]] for j, loss in enumerate(losses)}
-            told = {"command": "python tools/lcvi_results.py stopping", "simulated": listening.simulated, "every": EVERY}
+            told = {"command": _calls(STOPPING), "simulated": listening.simulated, "every": EVERY}
             _write(STOPPING, told | {"runs": [*_stored(STOPPING), ran]})
             print(seed, name, ran["seconds"], flush=True)
 

@@ -13,6 +13,8 @@ from jaxtyping import PRNGKeyArray
 from course_pkg import _guard
 from course_pkg.decisions.risk import risk_reduction
 
+AT_ONCE = 2**16  # points drawn in one go: many resamples of few points, or one of many
+
 
 class Reduction(NamedTuple):
     """A relative saving of risk, with its uncertainty over the points that it was measured on."""
@@ -51,7 +53,7 @@ def paired_reduction(key: PRNGKeyArray, baseline, improved, *, groups=None, leve
 
     Source: LCVI paper, section 6 (the measure J).
     """
-    level, resamples = _guard.proportion("level", level), _guard.count("resamples", resamples, 100)
+    key, level, resamples = _guard.key(key), _guard.proportion("level", level), _guard.count("resamples", resamples, 100)
     first, second = (np.asarray(_guard.nonnegative(n, a), dtype=float) for n, a in (("baseline", baseline), ("improved", improved)))
     if first.shape != second.shape:
         raise ValueError(f"improved has shape {second.shape} and baseline {first.shape}; give the losses on the same points")
@@ -64,7 +66,9 @@ def paired_reduction(key: PRNGKeyArray, baseline, improved, *, groups=None, leve
     if n < 2:
         raise ValueError("baseline has 1 point, or groups one group; give at least 2, or there is nothing to resample")
     rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).ravel())
-    totals = np.stack([pairs[:, rng.integers(n, size=n)].sum(axis=1) for _ in range(resamples)])
+    at_once = max(1, AT_ONCE // n)
+    parts = (rng.integers(n, size=(min(at_once, resamples - done), n)) for done in range(0, resamples, at_once))
+    totals = np.concatenate([pairs[:, part].sum(axis=-1).T for part in parts])
     ratios = 1 - totals[:, 1] / np.where(totals[:, 0] > 0, totals[:, 0], np.nan)
     low, high = np.nanquantile(ratios, [(1 - level) / 2, (1 + level) / 2])
     return Reduction(value, float(np.nanstd(ratios, ddof=1)), float(low), float(high), float(first.mean()), float(second.mean()))

@@ -198,7 +198,7 @@ def normalised_weights(log_weights, shape=None):
         [0.5, 0.5, 0.0]
     """
     log_weights = _guard.floats("log_weights", log_weights)
-    if shape is not None and log_weights.shape != shape:
+    if shape is not None and log_weights.shape != _guard.counts("shape", shape):
         raise ValueError(f"log_weights has shape {log_weights.shape}; give {shape}, one for each draw")
     if log_weights.ndim == 0 or log_weights.size == 0:
         raise ValueError(f"log_weights has shape {log_weights.shape}; give one for each draw")

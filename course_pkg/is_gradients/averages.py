@@ -15,7 +15,7 @@ import numpy as np
 from course_pkg import _guard
 from course_pkg.families import Family
 from course_pkg.gradients import Estimate, Estimator, mean_over_samples
-from course_pkg.is_gradients import reuse as re
+from course_pkg.is_gradients import reuse as halves
 from course_pkg.is_gradients import weights as w_
 from course_pkg.models import Model
 from course_pkg.models.reading import check_parts, row_count
@@ -58,7 +58,7 @@ def sag(model: Model, family: Family, samples: int, batches: int) -> Estimator:
 
     Source: thesis, sections 3.1.2 and 3.1.4, with errata T29 to T31; Schmidt, Le Roux and Bach (2017).
     """
-    rule = re.rule(model, family, samples, "reparameterized", "none", False, None)
+    rule = halves.rule(model, family, samples, "reparameterized", "none", False, None)
     return _table(rule, _guard.count("batches", batches), _blocks, None)
 
 
@@ -104,7 +104,7 @@ def isag(
 
     Source: thesis, section 3.1.4 and algorithm 5, with errata T24, T26, T29, T30 and T32.
     """
-    rule = re.rule(model, family, samples, "reparameterized", weights, normalise, clip)
+    rule = halves.rule(model, family, samples, "reparameterized", weights, normalise, clip)
     return _table(rule, _guard.count("batches", batches), _blocks, _share(rule, least_ess))
 
 
@@ -150,8 +150,8 @@ def running_average(
 
     Source: thesis, section 3.1.4 (the stochastic running average).
     """
-    rule = re.rule(model, family, samples, "reparameterized", "none" if weights is None else weights, normalise, clip)
-    how = re.batches(size, blocks, model)
+    rule = halves.rule(model, family, samples, "reparameterized", "none" if weights is None else weights, normalise, clip)
+    how = halves.batches(size, blocks, model)
     return _table(rule, _guard.count("window", window), how, None if weights is None else _share(rule, least_ess))
 
 
@@ -173,36 +173,36 @@ def _share(rule, least_ess) -> float:
     return least_ess
 
 
-def _table(rule: re.Rule, slots: int, how: re.Batches | None, least_ess: float | None) -> Estimator:
+def _table(rule: halves.Rule, slots: int, how: halves.Batches | None, least_ess: float | None) -> Estimator:
     """A table of ``slots`` rows: old gradients as they were if ``least_ess`` is None, else caches that are reweighted."""
 
     def init(key, lam, data):  # noqa: ARG001
         if how is not None:
-            re.check_batches(how, data)
+            halves.check_batches(how, data)
         else:
             check_parts(rule.model, data)
             total = row_count(data, rule.model.reading)
             if total % slots:
                 raise ValueError(f"batches is {slots} and data has {total} rows; give a number that divides {total}")
-        row = lam if least_ess is None else re.empty(rule, lam)
+        row = lam if least_ess is None else halves.empty(rule, lam)
         entry = jax.tree.map(lambda a: jnp.zeros((slots, *jnp.shape(a)), jnp.result_type(a)), row)
         dtype = jnp.result_type(*jax.tree.leaves(lam))
         return Table(entry, jnp.zeros(slots, dtype), jnp.zeros(slots, bool), jnp.array(0))
 
     def draw(key, lam, data):  # noqa: ARG001
-        return re.split(how or re.Batches(1, True, rule.model), key)
+        return halves.split(how or halves.Batches(1, True, rule.model), key)
 
     def estimate(noise, lam, state, data):
         rows_key, draws_key = noise
         if how is None:
             slot = jax.random.randint(rows_key, (), 0, slots)
-            rows, scale = re.block(rule.model, data, slot, row_count(data, rule.model.reading) // slots)
+            rows, scale = halves.block(rule.model, data, slot, row_count(data, rule.model.reading) // slots)
         else:
             slot = state.steps % slots
-            rows, scale = re.choose(how, rows_key, data)
-        cache = re.evaluate(rule, draws_key, lam, rows, scale)
+            rows, scale = halves.choose(how, rows_key, data)
+        cache = halves.evaluate(rule, draws_key, lam, rows, scale)
         if least_ess is None:
-            entry = mean_over_samples(re.pulled_back(rule, lam, cache, cache.eps, jnp.ones_like(cache.log_q)))
+            entry = mean_over_samples(halves.pulled_back(rule, lam, cache, cache.eps, jnp.ones_like(cache.log_q)))
         else:
             entry = cache
         table = jax.tree.map(lambda rows, row: rows.at[slot].set(row), state.entry, entry)
@@ -217,17 +217,19 @@ def _table(rule: re.Rule, slots: int, how: re.Batches | None, least_ess: float |
         # A sum over the whole table, not a running one: what early gradients of size 10^8 leave in the last digits would stay for ever.
         count = used.sum()
         terms = jax.tree.map(lambda g: _masked(used, g) * (slots / count), gradients)
-        entropy = mean_over_samples(re.entropy_terms(rule, lam, re.entropy_noise(rule, draws_key, cache)))
+        entropy = mean_over_samples(halves.entropy_terms(rule, lam, halves.entropy_noise(rule, draws_key, cache)))
         per_sample = jax.tree.map(lambda g, h: g + h, terms, jax.tree.map(lambda h: h[None], entropy))
-        value = re.value_of(rule, lam, cache, cache.eps, cache.eps) - log_joint[slot] + jnp.where(seen, log_joint, 0.0).sum() / seen.sum()
+        value = (
+            halves.value_of(rule, lam, cache, cache.eps, cache.eps) - log_joint[slot] + jnp.where(seen, log_joint, 0.0).sum() / seen.sum()
+        )
         return Estimate(value, mean_over_samples(per_sample), per_sample), Table(table, log_joint, seen, state.steps + 1)
 
     return Estimator(init, draw, estimate)
 
 
 def _reweighted(rule, lam, cache):
-    eps, w = re.standardized(rule, lam, cache)
-    gradient = mean_over_samples(re.pulled_back(rule, lam, cache, eps, w))
+    eps, w = halves.standardized(rule, lam, cache)
+    gradient = mean_over_samples(halves.pulled_back(rule, lam, cache, eps, w))
     return gradient, w_.effective_share(w)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from course_pkg import _guard
 from course_pkg.families import Family
 from course_pkg.gradients import Estimate, Estimator, mean_over_samples, no_state
-from course_pkg.is_gradients import reuse as re
+from course_pkg.is_gradients import reuse as halves
 from course_pkg.is_gradients import weights as w_
 from course_pkg.models import Model
 
@@ -16,7 +16,7 @@ from course_pkg.models import Model
 class Memory(NamedTuple):
     """What one step leaves for the next."""
 
-    cache: re.Cache
+    cache: halves.Cache
     fresh: Any  # model gradients evaluated so far (each at M draws); 0 means that the cache is empty
     ess: Any  # share of the weights that was effective at the last step, 1 at a fresh one
     source: Any  # of the model gradients: nothing here, an anchor in `anchored`
@@ -91,12 +91,12 @@ def isgd(
 
     Source: thesis, section 3.1.3 and algorithm 4, with errata T20 to T28; ``couple`` and ``adaptive`` are this course's own.
     """
-    rule = re.rule(model, family, samples, form, weights, normalise, clip)
-    how = re.batches(size, blocks, model)
+    rule = halves.rule(model, family, samples, form, weights, normalise, clip)
+    how = halves.batches(size, blocks, model)
 
     def source(rows_key, draws_key, lam, memory, data):
-        rows, scale = re.choose(how, rows_key, data)
-        return re.evaluate(rule, draws_key, lam, rows, scale), memory
+        rows, scale = halves.choose(how, rows_key, data)
+        return halves.evaluate(rule, draws_key, lam, rows, scale), memory
 
     return reusing(rule, how, source, no_state, reuse, least_ess, couple, adaptive)
 
@@ -112,7 +112,9 @@ def _agreement(one, two):
     return sum(leaf.sum() for leaf in jax.tree.leaves(products)) / sum(leaf.size for leaf in jax.tree.leaves(products))
 
 
-def reusing(rule: re.Rule, how: re.Batches, source: re.Source, source_init, reuse, least_ess, couple, adaptive=False) -> Estimator:
+def reusing(
+    rule: halves.Rule, how: halves.Batches, source: halves.Source, source_init, reuse, least_ess, couple, adaptive=False
+) -> Estimator:
     """The estimator that asks ``source`` for model gradients now and then, and reweights what it remembers in between."""
     reuse, least_ess = _guard.number("reuse", reuse), _guard.number("least_ess", least_ess)
     if not 0 <= reuse <= 1 or (reuse == 1 and least_ess <= 0):
@@ -123,24 +125,24 @@ def reusing(rule: re.Rule, how: re.Batches, source: re.Source, source_init, reus
         raise ValueError(f"least_ess is {least_ess:g} and there is one weight, whose effective share is always 1; give more samples")
 
     def init(key, lam, data):
-        re.check_batches(how, data)
-        return Memory(re.empty(rule, lam), jnp.array(0), jnp.array(1.0), source_init(key, lam, data), jnp.array(1.0))
+        halves.check_batches(how, data)
+        return Memory(halves.empty(rule, lam), jnp.array(0), jnp.array(1.0), source_init(key, lam, data), jnp.array(1.0))
 
     def draw(key, lam, data):  # noqa: ARG001
-        rows_key, draws_key = re.split(how, key)
+        rows_key, draws_key = halves.split(how, key)
         return jax.random.uniform(jax.random.fold_in(key, 1)), rows_key, draws_key
 
     def estimate(noise, lam, state, data):
         rho, rows_key, draws_key = noise
-        eps, w = re.standardized(rule, lam, state.cache)
+        eps, w = halves.standardized(rule, lam, state.cache)
         ess = w_.effective_share(w) if w.size > 1 else jnp.ones((), w.dtype)
         wanted = reuse * jnp.maximum(state.agreement, 0.0) if adaptive else reuse
         again = (rho < wanted) & (state.fresh > 0) & (ess >= least_ess)  # a share that is not a number is not enough
 
         def slope(cache, eps, w):
-            terms = re.pulled_back(rule, lam, cache, eps, w)
+            terms = halves.pulled_back(rule, lam, cache, eps, w)
             if rule.form == "reparameterized":
-                terms = jax.tree.map(jnp.add, terms, re.entropy_terms(rule, lam, re.entropy_noise(rule, draws_key, cache)))
+                terms = jax.tree.map(jnp.add, terms, halves.entropy_terms(rule, lam, halves.entropy_noise(rule, draws_key, cache)))
             return mean_over_samples(terms)
 
         def anew():
@@ -155,13 +157,13 @@ def reusing(rule: re.Rule, how: re.Batches, source: re.Source, source_init, reus
         cache, memory, agreement = jax.lax.cond(again, lambda: (state.cache, state.source, state.agreement), anew)
         eps, w = jnp.where(again, eps, _fresh_eps(rule, lam, cache)), jnp.where(again, w, 1.0)
         ess = jnp.where(again, ess, 1.0)
-        noise_now = re.entropy_noise(rule, draws_key, cache)
-        per_sample = re.pulled_back(rule, lam, cache, eps, w)
+        noise_now = halves.entropy_noise(rule, draws_key, cache)
+        per_sample = halves.pulled_back(rule, lam, cache, eps, w)
         if rule.form == "reparameterized":
-            per_sample = jax.tree.map(jnp.add, per_sample, re.entropy_terms(rule, lam, noise_now))
+            per_sample = jax.tree.map(jnp.add, per_sample, halves.entropy_terms(rule, lam, noise_now))
         if couple:
             per_sample = jax.tree.map(lambda g: g * ess, per_sample)
-        value = re.value_of(rule, lam, cache, eps, noise_now)
+        value = halves.value_of(rule, lam, cache, eps, noise_now)
         new = Memory(cache, state.fresh + ~again, ess.astype(state.ess.dtype), memory, agreement)
         return Estimate(value, mean_over_samples(per_sample), per_sample), new
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from course_pkg import _guard
 from course_pkg.families import Family, dimension
 from course_pkg.gradients import Estimator
-from course_pkg.is_gradients import reuse as re
+from course_pkg.is_gradients import reuse as halves
 from course_pkg.is_gradients.isgd import reusing
 from course_pkg.models import Model, log_joint
 from course_pkg.models.reading import row_count
@@ -76,8 +76,8 @@ def anchored(
 
     Source: thesis, section 3.1.2, with erratum T31; Johnson and Zhang (2013).
     """
-    rule = re.rule(model, family, samples, "reparameterized", weights, normalise, clip)
-    how = re.batches(_guard.count("size", size), blocks, model)
+    rule = halves.rule(model, family, samples, "reparameterized", weights, normalise, clip)
+    how = halves.batches(_guard.count("size", size), blocks, model)
     every = _guard.count("every", every)
 
     def at(theta, rows, scale):
@@ -96,8 +96,8 @@ def anchored(
             return Anchor(theta, slope, value, anchor.count + 1)
 
         anchor = jax.lax.cond(renew, anew, lambda: anchor)
-        rows, scale = re.choose(how, rows_key, data)
-        cache = re.evaluate(rule, draws_key, lam, rows, scale)
+        rows, scale = halves.choose(how, rows_key, data)
+        cache = halves.evaluate(rule, draws_key, lam, rows, scale)
         value, slope = at(anchor.theta, rows, scale)
         cache = cache._replace(slope=cache.slope + (anchor.slope - slope)[None], log_joint=cache.log_joint - value + anchor.log_joint)
         return cache, anchor
@@ -110,5 +110,5 @@ def _everywhere(at, model, data, size: int):
     total = row_count(data, model.reading)
     if total % size:
         return at(data, 1.0)
-    parts = jax.lax.map(lambda number: at(*re.block(model, data, number, size)), jnp.arange(total // size))
+    parts = jax.lax.map(lambda number: at(*halves.block(model, data, number, size)), jnp.arange(total // size))
     return jax.tree.map(lambda part: part.mean(axis=0), parts)  # each scaled to stand for all

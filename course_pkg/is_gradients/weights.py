@@ -115,7 +115,7 @@ def effective_size(w, axis=0):
     r"""Effective sample size :math:`(\sum w)^2 / \sum w^2` over an axis: 1 where one weight has everything, M where all are equal.
 
     Raises:
-        ValueError: if a weight is negative or not finite, or all are zero.
+        ValueError: if a weight is negative or not finite, all are zero, or there is no such axis.
 
     Example:
         >>> float(effective_size(jnp.array([1.0, 1.0, 0.0])))
@@ -124,6 +124,8 @@ def effective_size(w, axis=0):
     Source: Kish's formula, as in `course_pkg.decisions.effective_sample_size`.
     """
     w = _guard.nonnegative("w", _guard.numbers("w", w, at_least=1))
+    if axis is not None and not (isinstance(axis, int) and not isinstance(axis, bool) and -w.ndim <= axis < w.ndim):
+        raise ValueError(f"axis is {axis!r} and w has {w.ndim} dimension(s); give a whole number from {-w.ndim} to {w.ndim - 1}")
     if not _guard.traced(w) and not bool((w.max(axis=axis) > 0).all()):
         raise ValueError("w is 0 throughout: no draw is worth anything; give at least one weight above 0")
     return _effective_size(w, axis)

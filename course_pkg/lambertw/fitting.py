@@ -16,6 +16,7 @@ from jaxtyping import PRNGKeyArray
 from scipy import integrate, optimize
 
 from course_pkg import _guard
+from course_pkg.convergence import ConvergenceWarning
 from course_pkg.families import Base, normal
 from course_pkg.lambertw.density import log_density
 from course_pkg.lambertw.map import g_e, g_e_inverse
@@ -24,6 +25,7 @@ from course_pkg.models.reading import Reading, whole
 
 WIDEST = 4.0  # the largest skew that the moments look for
 COLLAPSED = 1e-3  # a scale so far below the data's is no fit
+STEPS, TOLERANCE = 200, 1e-9  # of the iterated moments
 FINE = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 2000}
 
 
@@ -64,7 +66,7 @@ def fit_mle(y, base: Base | None = None) -> Skewed:
     """
     y, base = _data(y), base or normal()
     centre, spread = float(np.median(y)), float(np.std(y))
-    moments = fit_igmm(y)
+    moments, _ = _rounds(y, normal(), STEPS, TOLERANCE)  # a start, which need not be a fit
     with jax.enable_x64(True):
         x = jnp.asarray((y - centre) / spread)
         starts = [
@@ -87,7 +89,7 @@ def fit_mle(y, base: Base | None = None) -> Skewed:
     return Skewed(mu, sigma, float(gamma), float(total), error, int(best.nit), bool(best.success))
 
 
-def fit_igmm(y, base: Base | None = None, *, steps: int = 200, tolerance: float = 1e-9) -> Skewed:
+def fit_igmm(y, base: Base | None = None, *, steps: int = STEPS, tolerance: float = TOLERANCE) -> Skewed:
     r"""Goerg's iterated moments: choose the skew that leaves the origins without skewness, then location and scale from them, and again.
 
     Each round standardises the data with the present :math:`\mu` and :math:`\sigma`, finds the :math:`\gamma` for which the sample skewness
@@ -98,6 +100,9 @@ def fit_igmm(y, base: Base | None = None, *, steps: int = 200, tolerance: float 
         base: density of ``z``, symmetric and with a variance; standard normal where not given.
         steps: rounds, at most.
         tolerance: largest change in a round, in units of :math:`\sigma`, at which it stops.
+
+    Warns:
+        ConvergenceWarning: if no skew straightens the data, as with very heavy tails: each round shrinks the scale, until it breaks off.
 
     Raises:
         ValueError: as `fit_mle`; also if the base has no variance.
@@ -111,9 +116,22 @@ def fit_igmm(y, base: Base | None = None, *, steps: int = 200, tolerance: float 
     Source: Goerg (2011), section 4.2; thesis, section 3.2.2.
     """
     y, base = _data(y), base or normal()
-    steps, tolerance, base_sd = _guard.count("steps", steps), _guard.positive("tolerance", tolerance), _sd(base)
+    found, collapsed = _rounds(y, base, _guard.count("steps", steps), _guard.positive("tolerance", tolerance))
+    if collapsed:
+        warnings.warn(
+            f"the iterated moments broke off in round {found.steps}: no skew straightens these data, and the scale shrinks to nothing, so "
+            f"gamma = {found.gamma:g} is no fit; use fit_mle, or fit the logarithms if all data are above 0",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _rounds(y, base, steps, tolerance) -> tuple[Skewed, bool]:
+    """The iterated moments, and whether they broke off because the scale collapsed."""
+    base_sd = _sd(base)
     mu, sigma, gamma = float(np.mean(y)), float(np.std(y)) / base_sd, 0.0
-    converged = False
+    converged = collapsed = False
     with jax.enable_x64(True):
         for done in range(1, steps + 1):  # noqa: B007
             x = jnp.asarray((y - mu) / sigma)
@@ -122,13 +140,13 @@ def fit_igmm(y, base: Base | None = None, *, steps: int = 200, tolerance: float 
             before = mu, sigma
             mu, sigma = float(np.mean(origin)), float(np.std(origin)) / base_sd
             if not sigma > COLLAPSED * np.std(y):  # no skew straightens these data: each round shrinks the scale
-                mu, sigma = before
+                (mu, sigma), collapsed = before, True
                 break
             if abs(mu - before[0]) + abs(sigma - before[1]) < tolerance * sigma:
                 converged = True
                 break
         total = float(log_density(y, mu, sigma, gamma, base).sum())
-    return Skewed(mu, sigma, gamma, total, np.full(3, np.nan), done, converged)
+    return Skewed(mu, sigma, gamma, total, np.full(3, np.nan), done, converged), collapsed
 
 
 def skewed_sample(base: Base | None = None, *, prior_sd: float = 10.0, gamma_max: float = 0.5) -> Model:

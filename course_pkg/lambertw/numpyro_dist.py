@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro.distributions as dist
 from numpyro.distributions import constraints
 from numpyro.distributions.transforms import AffineTransform, Transform
@@ -9,6 +10,9 @@ from numpyro.distributions.util import promote_shapes
 
 from course_pkg import _guard
 from course_pkg.lambertw.map import D, g_e, g_e_inverse, log_slope
+
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(64)  # for means over a standard normal
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 class SkewTransform(Transform):
@@ -66,7 +70,9 @@ class SkewTransform(Transform):
 class LambertW(dist.TransformedDistribution):
     r"""The distribution of :math:`y = \mu + \sigma\, g_e(z)`, for use as a likelihood, a prior or part of a guide.
 
-    It has densities, reparameterised draws, and what its base has of distribution function and quantiles.
+    It has densities, reparameterised draws, and what its base has of distribution function and quantiles. With a normal base ``mean`` and
+    ``variance`` are those of the safe map, by Gauss-Hermite quadrature with 64 nodes: beside the kink at the knee, to a ten-thousandth of
+    a standard deviation up to skews of 1. Any other base raises `NotImplementedError` for them: heavy tails may leave none.
 
     Args:
         loc: :math:`\mu`.
@@ -85,8 +91,10 @@ class LambertW(dist.TransformedDistribution):
         (-0.9189, (2,))
         >>> LambertW(jnp.zeros(3), 1.0, 0.1, base=dist.StudentT(4.0)).batch_shape
         (3,)
+        >>> round(float(y.mean), 4), round(float(y.variance), 4)
+        (0.3133, 1.5313)
 
-    Source: thesis, section 3.2.4, with errata T37 and T57.
+    Source: thesis, section 3.2.4, with errata T36, T37 and T57.
     """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "skew": constraints.real}  # noqa: RUF012
@@ -100,7 +108,30 @@ class LambertW(dist.TransformedDistribution):
             raise ValueError(f"base has shape {base.shape()}; give a scalar distribution such as Normal(0, 1)")
         for name, value in (("loc", loc), ("scale", scale), ("skew", skew)):
             _guard.numbers(name, value)
-        if not _guard.traced(scale) and not bool((jnp.asarray(scale) > 0).all()):
-            raise ValueError(f"scale holds {float(jnp.min(scale)):g}; give scales above 0")
+        if not _guard.traced(scale) and not (np.asarray(scale) > 0).all():  # of a constant JAX would make a traced number under jit
+            raise ValueError(f"scale holds {float(np.min(scale)):g}; give scales above 0")
         self.loc, self.scale, self.skew = promote_shapes(loc, scale, skew)
         super().__init__(base, [SkewTransform(self.skew, d), AffineTransform(self.loc, self.scale)], validate_args=validate_args)
+
+    @property
+    def mean(self):
+        """By quadrature over a normal base."""
+        return jnp.broadcast_to(self.loc + self.scale * (self._skewed() @ WEIGHTS), self.batch_shape)
+
+    @property
+    def variance(self):
+        """By quadrature over a normal base."""
+        x = self._skewed()
+        away = x - (x @ WEIGHTS)[..., None]
+        return jnp.broadcast_to(self.scale**2 * (away**2 @ WEIGHTS), self.batch_shape)
+
+    def _skewed(self):
+        """What the map makes of the nodes, along a last axis."""
+        base = self.base_dist
+        while isinstance(base, dist.ExpandedDistribution):
+            base = base.base_dist
+        if type(base) is not dist.Normal:
+            kind = type(base).__name__
+            raise NotImplementedError(f"mean and variance need a normal base, and this is {kind}; average draws, or see lambertw.moments")
+        z = jnp.expand_dims(base.loc, -1) + jnp.expand_dims(base.scale, -1) * NODES
+        return g_e(z, jnp.expand_dims(self.skew, -1), self.transforms[-2].d)

@@ -49,8 +49,8 @@ def random_start(key: PRNGKeyArray, rows: int, columns: int, factors: int) -> Pa
         >>> random_start(jax.random.key(0), 3, 2, 1).h.shape
         (3, 2)
     """
+    keys = jax.random.split(_guard.key(key), 5)
     rows, columns, factors = _guard.count("rows", rows), _guard.count("columns", columns), _guard.count("factors", factors)
-    keys = jax.random.split(key, 5)
     shapes = [(rows, factors)] * 2 + [(columns, factors)] * 2
     lam = Factors(*(jax.random.normal(k, shape) for k, shape in zip(keys[:4], shapes, strict=True)))
     return Pair(lam, jax.random.normal(keys[4], (rows, columns)))
@@ -149,7 +149,7 @@ def predictive_decisions(key: PRNGKeyArray, lam: Factors, level: float | None = 
 
     Source: the authors' evaluation, 1,000 draws.
     """
-    draws, noise_sd = _guard.count("draws", draws), _guard.positive("noise_sd", noise_sd)
+    key, draws, noise_sd = _guard.key(key), _guard.count("draws", draws), _guard.positive("noise_sd", noise_sd)
     if level is None:
         return lam.row_mu @ lam.column_mu.T
     place = int(np.clip(np.ceil(_guard.proportion("level", level) * draws) - 1, 0, draws - 1))
@@ -165,7 +165,7 @@ def predictive_draws(key: PRNGKeyArray, lam: Factors, rows, draws: int, *, noise
     Raises:
         ValueError: if ``draws`` is below 1.
     """
-    draws = _guard.count("draws", draws)
+    key, draws = _guard.key(key), _guard.count("draws", draws)
     keys = jax.random.split(key, 3)
     mu, sd = lam.row_mu[rows], jax.nn.softplus(lam.row_raw[rows])
     w = mu[None] + sd[None] * jax.random.normal(keys[0], (draws, *mu.shape))

@@ -38,7 +38,7 @@ def even_keys(key: PRNGKeyArray, count: int):
 
     Source: Cranley and Patterson (1976), randomly shifted lattices.
     """
-    count = _guard.count("count", count)
+    key, count = _guard.key(key), _guard.count("count", count)
     start = jax.random.bits(key, (2,), jnp.uint32)
     step = jnp.uint32(2**32 // count) if count > 1 else jnp.uint32(0)
     offsets = step * jnp.arange(count, dtype=jnp.uint32)

@@ -47,7 +47,7 @@ def start_network(key: PRNGKeyArray, x, *, location: float = 0.0, scale: float =
         >>> decide(network, jnp.array([[0.5], [2.0]])).shape
         (2,)
     """
-    x, scale = _guard.numbers("x", x, ndim=2), _guard.positive("scale", scale)
+    key, x, scale = _guard.key(key), _guard.numbers("x", x, ndim=2), _guard.positive("scale", scale)
     width, depth, location = _guard.count("width", width), _guard.count("depth", depth), _guard.number("location", location)
     sizes = [x.shape[1], *[width] * depth, 1]
     keys = jax.random.split(key, depth + 1)
@@ -99,10 +99,11 @@ def amortise(
 
     Source: thesis, section 4.1.6 and Table 4.2.
     """
-    x, loss = _guard.numbers("x", x, ndim=2), as_loss(loss)
+    key, x, loss = _guard.key(key), _guard.numbers("x", x, ndim=2), as_loss(loss)
     batch, draws, steps = _guard.count("batch", batch), _guard.count("draws", draws), _guard.count("steps", steps)
     keys = jax.random.split(key, 3)
     sample = predict(keys[0], x[:: max(1, len(x) // 1000)], draws)
+    _guard.traceable(f"loss {loss.name}", loss.loss, sample, sample[:1])
     network = start_network(keys[1], x, location=float(sample.mean()), scale=float(sample.std()), width=width, depth=depth)
     optimizer = optax.adam(optax.cosine_decay_schedule(_guard.positive("rate", rate), steps))
     estimator = _network_estimator(predict, loss, batch, draws)

@@ -105,32 +105,32 @@ def calibrate(
 
     Source: thesis, section 4.1.7; LCVI paper, section 5.
     """
-    family = families.mean_field_normal() if family is None else family
+    key, family = _guard.key(key), families.mean_field_normal() if family is None else family
     _check_options(transform, method, decide)
     utility_samples, predictive_draws = _guard.count("utility_samples", utility_samples), _guard.count("predictive_draws", predictive_draws)
     steps_at_most, batch = _guard.count("steps_at_most", steps_at_most), None if batch is None else _guard.count("batch", batch)
     M, q, rate = None if M is None else _guard.positive("M", M), _guard.proportion("q", q), _guard.positive("rate", rate)
     draws = _guard.count("draws", draws)
-    key = families.random_key(key)
+    loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
     model, data = as_model(model, data)
     if held_out is not None and not isinstance(held_out, type(data)):
         raise ValueError(f"held_out is {type(held_out).__name__}; give {type(data).__name__}, as the data are")
     if model.reading.log_prob is None:
         require_differentiable(model)
-    seen = _seen(model, "data", data)
-    later = None if held_out is None else _seen(model, "held_out", held_out)
+    seen = _seen(model, family, "data", data)
+    later = None if held_out is None else _seen(model, family, "held_out", held_out)
     keys = jax.random.split(key, 8)
     settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress, "judge": False}  # both together, below
 
     plain = gradients.reparameterized(model, family, samples, entropy="closed form" if family.affine else "monte carlo")
     plain = plain if batch is None else gradients.minibatch(plain, batch)
-    climb = lambda k, begin: fit(k, plain, optax.adam(rate), begin, data, steps_at_most, **settings)
+    adam = optax.adam(rate)  # one object: with another the same steps would compile again
+    climb = lambda k, begin: fit(k, plain, adam, begin, data, steps_at_most, **settings)
     start = climb(keys[7], family.init(model.dim)).lam if warm else family.init(model.dim)
     plain_run = climb(keys[0], start)
     predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), predictive_draws)
     plain_y = predict(keys[1], plain_run.lam, data)
 
-    loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
     plain_h = bayes_decisions(loss, plain_y)
     costs = _finite_losses(loss, plain_y, plain_h)
     given = loss_or_utility if isinstance(loss_or_utility, Utility) else loss
@@ -144,7 +144,7 @@ def calibrate(
     decider, h = _decider(decide, model, loss, keys[2], data, plain_h, warm=warm)
     estimator = steps.calibrated(model, family, term, samples=samples, utility_samples=utility_samples, decide=decider)
     estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
-    run = fit(keys[3], estimator, optax.adam(rate), Pair(start, h), data, steps_at_most, **settings)
+    run = fit(keys[3], estimator, adam, Pair(start, h), data, steps_at_most, **settings)
 
     for name, ended in (("plain", plain_run), ("calibrated", run)):
         if doubt := convergence.doubt(ended.objective):
@@ -186,31 +186,50 @@ class _Seen(NamedTuple):
     counts: np.ndarray  # of bool, in the shape of y
 
 
-def _seen(model, name, rows) -> _Seen:
-    """What was seen of these rows, once it is sure that ``predict`` draws as many."""
-    y = model.reading.outcome(rows)
+def _seen(model, family, name, rows) -> _Seen:
+    """What was seen of these rows, once it is sure that ``predict`` draws as many, and that both are numbers."""
+    try:
+        y = model.reading.outcome(rows)
+    except KeyError as missing:
+        raise ValueError(f"{name} has no {missing}, which the model observes; give it by that name") from missing
     if y is None:
         raise ValueError(
             f"{name} holds no outcome that the model knows of; say what was seen: models.read_as(model, outcome=lambda data: ...)"
         )
+    y, shape = _guard.floats(name, y).astype(jnp.result_type(float)), _shape_drawn(model, name, rows)
+    if y.shape != shape:
+        raise ValueError(f"{name} holds outcomes of shape {y.shape} and predict draws {shape}; give one outcome for each draw")
+    mask = None if model.reading.mask is None else model.reading.mask(rows)
+    counts = np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), shape)
+    _guard.numbers(name, jnp.where(counts, y, 0.0))  # what is masked may be anything
+    discrete.check_values(name, np.asarray(y)[counts], model)
+    theta = families.sample(jax.random.key(0), family, family.init(model.dim), 1)[0]  # where the run starts
+    drawn = np.asarray(model.predict(jax.random.key(1), theta, model.reading.covariates(rows)), float)
+    if not np.isfinite(drawn[counts]).all():
+        place = tuple(np.argwhere(counts & ~np.isfinite(drawn))[0].tolist())
+        raise ValueError(
+            f"{name} holds covariates from which predict draws {drawn[place]}, first at {place}; remove or replace what is not finite"
+        )
+    return _Seen(y, counts)
+
+
+def _shape_drawn(model, name, rows) -> tuple[int, ...]:
+    """The shape of what ``predict`` draws for these rows: one array, which can be differentiated or summed over."""
     theta = jax.ShapeDtypeStruct((model.dim,), jnp.result_type(float))
     try:
         drawn = jax.eval_shape(lambda t: model.predict(jax.random.key(0), t, model.reading.covariates(rows)), theta)
-    except TypeError as problem:  # JAX's word for shapes that do not go together
+    except (TypeError, ValueError) as problem:  # JAX's words for shapes that do not go together, and an adapter's for what is missing
         raise ValueError(f"{name} does not fit predict: {problem}") from problem
     if not isinstance(drawn, jax.ShapeDtypeStruct):
         raise ValueError("predict draws several outcomes; calibrate one decision at a time, with a model whose predict returns one array")
+    if jnp.issubdtype(drawn.dtype, jnp.complexfloating):
+        raise ValueError(f"{name} makes predict draw {drawn.dtype} numbers; give real ones")
     if not jnp.issubdtype(drawn.dtype, jnp.floating) and None in (model.reading.log_prob, model.reading.values):
         raise ValueError(
             f"predict cannot be differentiated: it draws {drawn.dtype} numbers; say how probable each is: "
             "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(least, greatest))"
         )
-    if np.shape(y) != drawn.shape:
-        raise ValueError(f"{name} holds outcomes of shape {np.shape(y)} and predict draws {drawn.shape}; give one outcome for each draw")
-    mask = None if model.reading.mask is None else model.reading.mask(rows)
-    counts = np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), np.shape(y))
-    discrete.check_values(name, np.asarray(y)[counts], model)
-    return _Seen(jnp.asarray(y, jnp.result_type(float)), counts)
+    return drawn.shape
 
 
 def _check_options(transform, method, decide):

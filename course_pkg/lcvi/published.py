@@ -13,7 +13,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from course_pkg import decisions, families, gradients, models
+from course_pkg import _guard, decisions, families, gradients, models
 from course_pkg.families import Family, normal
 from course_pkg.fit import fit
 from course_pkg.lcvi import factors, outcomes, steps, utilities
@@ -85,7 +85,7 @@ def eight_schools_run(key: PRNGKeyArray, schools: models.Schools, *, calibrate: 
 
     Source: LCVI paper, section 6.1 and Figure 2.
     """
-    keys = jax.random.split(key, 4)
+    keys = jax.random.split(_guard.key(key), 4)
     loss = decisions.tilted(0.2)
     lam: Any = Soft(jax.random.normal(keys[0], (10,)), jnp.ones(10))
     start = Pair(lam, jax.random.normal(keys[1], (8,))) if calibrate else lam
@@ -160,7 +160,7 @@ def music_run(
 
     Source: LCVI paper, section 6.2.
     """
-    start_key, key = jax.random.split(key)
+    start_key, key = jax.random.split(_guard.key(key))
     rows, columns = table.value.shape
     start = factors.random_start(start_key, rows, columns, 20)
     if utility is None or options.get("em"):

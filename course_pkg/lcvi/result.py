@@ -48,6 +48,10 @@ class Calibration(NamedTuple):
         rows.append(f"{kind} {(moved > 0).mean() if self.loss.actions is not None else moved.mean():.4g}")
         return "\n".join(rows)
 
+    def _repr_pretty_(self, printer, cycle):  # noqa: ARG002
+        """The report, where a notebook's cell ends in the result."""
+        printer.text(str(self))
+
     def decide(self, covariates, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):
         """The Bayes decisions for new rows.
 
@@ -62,15 +66,18 @@ class Calibration(NamedTuple):
             One decision for each row.
 
         Raises:
-            ValueError: if ``predict`` refuses the covariates, or ``draws`` is below 1.
+            ValueError: if ``predict`` refuses the covariates or draws what is not finite from them, or ``draws`` is below 1.
         """
-        key = jax.random.key(0) if key is None else families.random_key(key)
+        key, draws = jax.random.key(0) if key is None else _guard.key(key), _guard.count("draws", draws)
         lam = self.plain_lam if plain else self.lam
+        covariates = _guard.numbers("covariates", covariates) if isinstance(covariates, list) else covariates
         try:
-            y = predictive(key, self.model, self.family, lam, covariates, _guard.count("draws", draws))
-        except TypeError as problem:  # JAX's word for what does not go together
+            y = predictive(key, self.model, self.family, lam, covariates, draws)
+        except (TypeError, ValueError) as problem:  # JAX's words for what does not go together, and ours for what is not finite
+            if str(problem).startswith("covariates"):
+                raise
             raise ValueError(
-                f"covariates is not what predict takes ({problem}); give an array, or a dictionary of arrays by name"
+                f"covariates is not what predict takes ({problem}); give an array of finite numbers, or a dictionary of arrays by name"
             ) from problem
         return bayes_decisions(self.loss, y)
 
@@ -79,7 +86,7 @@ class Calibration(NamedTuple):
 
         Arguments as of `decide`. The extra ``[arviz]`` is needed.
         """
-        key = jax.random.key(0) if key is None else families.random_key(key)
+        key = jax.random.key(0) if key is None else _guard.key(key)
         lam = self.plain_lam if plain else self.lam
         thetas = families.sample(key, self.family, lam, _guard.count("draws", draws))
         named = jax.vmap(self.model.constrain)(thetas)

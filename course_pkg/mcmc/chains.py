@@ -63,7 +63,7 @@ def run_chains(
 
     Source: thesis, algorithm 1 (one chain); the layout is ArviZ's.
     """
-    draws, warmup = _guard.count("draws", draws), _guard.count("warmup", warmup, least=0)
+    key, draws, warmup = _guard.key(key), _guard.count("draws", draws), _guard.count("warmup", warmup, least=0)
     floats = _guard.parameters("positions", positions)
     lengths = {leaf.shape[:1] for leaf in jax.tree.leaves(floats)}
     if len(lengths) != 1 or lengths == {()}:
@@ -99,7 +99,7 @@ def sample_chain(key: PRNGKeyArray, kernel: Kernel, position, draws: int):
         >>> position.shape, info.accepted.shape
         ((100, 1), (100,))
     """
-    draws = _guard.count("draws", draws)
+    key, draws = _guard.key(key), _guard.count("draws", draws)
     with _guard.calling("kernel at positions"):
         position = _labels_or_floats(kernel.init, kernel.step, position, _guard.parameters("position", position))
 

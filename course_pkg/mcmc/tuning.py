@@ -116,7 +116,7 @@ def tune_hmc(
 
     Source: Hoffman and Gelman (2014); the windows are Stan's.
     """
-    positions = _guard.numbers("positions", positions, ndim=2).astype(jnp.result_type(float))
+    key, positions = _guard.key(key), _guard.numbers("positions", positions, ndim=2).astype(jnp.result_type(float))
     warmup, steps = _guard.count("warmup", warmup, least=100), _guard.count("steps", steps)
     target, jitter = _guard.proportion("target", target), jitter_share(jitter)
     state, _ = dual_averaging(step_size, target)

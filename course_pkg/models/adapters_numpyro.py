@@ -12,6 +12,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
 
+from course_pkg import _guard
 from course_pkg._extras import needs
 from course_pkg.models.model import Model, refusing
 from course_pkg.models.reading import Reading, nothing, whole
@@ -67,7 +68,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     latent, observed, seen = _sort(sites)
     outcomes = _outcomes(given, seen)
     reading = _read(data, seen, outcomes)
-    structure = {name: _unconstrained(site) for name, site in latent.items()}
+    structure = {name: _unconstrained(name, site) for name, site in latent.items()}
     flat, unravel = ravel_pytree(structure)
 
     def call(replaced):
@@ -94,7 +95,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         return trace(program).get_trace(*positional, **by_name), arguments
 
     def predict(key: PRNGKeyArray, theta, covariates=None):
-        key, *keys = jax.random.split(key, 1 + len(seen))
+        key, *keys = jax.random.split(_guard.key(key), 1 + len(seen))
         drawn, arguments = run(key, theta, covariates)
         named = {name: drawn[name]["value"] for name in seen}
         for name, k in zip(seen, keys, strict=True):  # outside a plate, one distribution may stand for many rows
@@ -112,7 +113,33 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         predict = refusing(predict, reading.no_gradient)
     model = Model(flat.size, log_prior, log_likelihood, predict, partial(constrain, arguments=None), reading)
     _try(model, data)
-    return model, data
+    return _for_its_rows_alone(model, data), data
+
+
+def _for_its_rows_alone(model, data):
+    """The model; if it reaches for an array of as many rows that is no argument, it refuses to predict for other rows."""
+    length = next((len(leaf) for name in model.reading.rows for leaf in jax.tree.leaves(data[name])), 0)
+    closed = jax.make_jaxpr(model.log_likelihood)(jnp.zeros(model.dim), data).consts
+    if not any(np.ndim(value) > 0 and len(value) == length > 4 and bool((value != value[:1]).any()) for value in closed if _is_data(value)):
+        return model  # a vector of sizes is shorter, and a constant one says nothing of its rows
+
+    def covariates(given):
+        if any(other_rows(given, data, name) for name in model.reading.rows):
+            raise ValueError(
+                f"the program reaches for an array of {length} rows that is no argument of it, so it predicts for these rows alone; "
+                "make it an argument"
+            )
+        return given
+
+    return model._replace(reading=model.reading._replace(covariates=covariates))
+
+
+def other_rows(given, data, name) -> bool:
+    """Whether these are other rows than the model's; traced ones are a copy of those."""
+    leaves, its_own = jax.tree.leaves(given.get(name) if isinstance(given, dict) else None), jax.tree.leaves(data[name])
+    if not leaves or any(map(_guard.traced, leaves)):
+        return False
+    return not all(np.array_equal(jnp.asarray(as_data(name, new)), old, equal_nan=True) for new, old in zip(leaves, its_own, strict=False))
 
 
 def _as_many(key, site, shape):
@@ -232,10 +259,17 @@ def _innermost(distribution):
     return distribution
 
 
-def _unconstrained(site):
+def _unconstrained(name, site):
     from numpyro.distributions import biject_to
 
-    return biject_to(site["fn"].support).inv(site["value"])
+    support = site["fn"].support
+    try:
+        return biject_to(support).inv(site["value"])
+    except NotImplementedError as problem:
+        raise ValueError(
+            f"fn draws {name} from the support {support}, which NumPyro cannot map to unbounded numbers; write it in other "
+            "coordinates, for instance as normals that numpyro.deterministic maps there"
+        ) from problem
 
 
 def _outcomes(given, seen) -> dict:

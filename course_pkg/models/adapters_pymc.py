@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
-from course_pkg.models.adapters_numpyro import as_data, check_covariates, different_lengths, no_derivative
+from course_pkg import _guard
+from course_pkg.models.adapters_numpyro import as_data, check_covariates, different_lengths, no_derivative, other_rows
 from course_pkg.models.model import Model, refusing
 from course_pkg.models.reading import Reading, nothing
 
@@ -89,7 +90,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         rows = data if covariates is None else _for_prediction(model, data, reading, sources, covariates)
         free = values_of(*split(theta))[: len(model.free_RVs)]
         draw, streams = sampler(_signature(rows))
-        states = [{"jax_state": stream} for stream in jax.random.split(key, streams)]
+        states = [{"jax_state": stream} for stream in jax.random.split(_guard.key(key), streams)]
         names = [variable.name for variable in model.observed_RVs]
         try:
             drawn = draw(*free, *rows.values(), *states)
@@ -297,12 +298,17 @@ def _read(model, data, outcomes) -> Reading:
     rows = tuple(name for name, value in data.items() if has_rows(name, value))
     name = outcomes[first] if len(outcomes) == 1 else None
     containers = {variable.name for variable in model.data_vars}
-    fixed = sorted(set(data) - containers)
+    fixed, inside = sorted(set(data) - containers), _has_rows_inside(model.observed_RVs, lengths[first])
 
     def covariates(given):
-        for name in fixed:
-            if name in given and jnp.shape(given[name])[:1] != data[name].shape[:1]:
-                raise ValueError(_fixed(name))
+        unknown = sorted(set(given) - set(data) - containers)
+        if unknown and fixed:
+            raise ValueError(_fixed(fixed[0]))
+        if unknown:
+            raise ValueError(f"the rows hold {unknown[0]!r}, which is no pm.Data of the model; give some of {sorted(containers)}")
+        for row in rows:
+            if (row in fixed or inside) and other_rows(given, data, row):
+                raise ValueError(_fixed(row) if row in fixed else _inside(lengths[first]))
         return {name: value for name, value in given.items() if name in containers}
 
     outcome = nothing if name is None else (lambda data: data[name])
@@ -311,6 +317,19 @@ def _read(model, data, outcomes) -> Reading:
 
 def _fixed(name) -> str:
     return f"{name} was observed as a plain array, so it keeps its shape; put it into pm.Data to predict or take other rows"
+
+
+def _inside(length) -> str:
+    return f"the model holds an array of {length} rows that is no pm.Data, so it predicts for these rows alone; put it into pm.Data"
+
+
+def _has_rows_inside(observed, length) -> bool:
+    """Whether what the outcomes depend on has a plain array of as many rows; a vector of sizes is shorter."""
+    from pytensor.graph.basic import Constant
+    from pytensor.graph.traversal import graph_inputs
+
+    plain = (node.data for node in graph_inputs(observed) if isinstance(node, Constant))
+    return any(np.ndim(value) > 0 and np.shape(value)[0] == length > 4 for value in plain if isinstance(value, np.ndarray))
 
 
 def _for_prediction(model, data, reading, sources, covariates):

@@ -84,6 +84,8 @@ def _log_sd(largest, t):
 
 def _mean(values, covariates):
     group, x = covariates[:2]
+    if jnp.shape(x)[-1:] != values["b"].shape:
+        raise ValueError(f"x has shape {jnp.shape(x)}; give a column for each of the model's dim = {values['b'].size} covariates")
     return values["a"][group] + x @ values["b"]
 
 

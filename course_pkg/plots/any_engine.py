@@ -46,6 +46,18 @@ def intervals(panels):
     return fig
 
 
+def files(short, long, outcomes, names):
+    """Two files' bars, each (2, points) from low to high, side by side at every point, and the outcome as a dot; names of the two."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    at = np.arange(len(outcomes))
+    for (low, high), name, colour, width, step in zip((short, long), names, (ORANGE, BLUE), (4, 1.5), (-0.15, 0.15), strict=True):
+        ax.vlines(at + step, low, high, color=colour, linewidth=width, label=name)
+    ax.plot(at, outcomes, "o", color=BLACK, markersize=3.5, label="measured")
+    ax.set(xlabel="house left out, by predicted mean", ylabel="log activity", xticks=[])
+    ax.legend(loc="lower right")
+    return fig
+
+
 def controls(panels):
     """A panel for each loss, a row for each way to decide, a bar to its saving in per cent: {title: {way: saving}}."""
     names = list(dict.fromkeys(way for ways in panels.values() for way in ways))

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
 
 LOOKS = {  # of each method, the same in every figure of the page
     "SGD": (ORANGE, "-"),
@@ -11,8 +11,6 @@ LOOKS = {  # of each method, the same in every figure of the page
     "SVRG": (GREEN, "-."),
     "I-SAG, per factor": (SKY, (0, (5, 1, 1, 1, 1, 1))),
     "I-SAG, joint": (PURPLE, (0, (3, 1))),
-    "I-SAG, joint, self-normalised": (BLACK, ":"),
-    "I-SAG, threshold": (RED, (0, (5, 1, 1, 1))),
 }
 
 

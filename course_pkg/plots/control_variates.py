@@ -18,26 +18,6 @@ def clouds(estimates, exact):
     return fig
 
 
-def shrunk(sizes, same, apart, bars):
-    """Mean of an estimate as a share of the true slope, against draws: baseline from the same draws, and from the others.
-
-    ``bars`` are half the lengths of their error bars, a pair for each number of draws.
-    """
-    fig, ax = plt.subplots()
-    ax.axhline(1, color=BLACK, linewidth=0.8)
-    ax.plot(sizes, same, "X-", color=RED, label="baseline from the same draws")
-    ax.plot(sizes, apart, "o-", color=BLUE, label="baseline from the other draws")
-    for means, half, color in zip((same, apart), np.transpose(bars), (RED, BLUE), strict=True):
-        ax.vlines(sizes, means - half, means + half, color=color)
-    fine = np.geomspace(min(sizes), max(sizes), 100)
-    ax.plot(fine, 1 - 1 / fine, color=RED, linewidth=0.8, linestyle=":", label="$1 - 1/M$")
-    ax.set(xscale="log", xlabel="draws $M$", ylabel="mean, share of the truth", ylim=(0, 1.2), xticks=sizes)
-    ax.set_xticks([], minor=True)
-    ax.set_xticklabels([str(s) for s in sizes])
-    ax.legend(loc="lower right")
-    return fig
-
-
 def climbs(runs, *, ylabel, goal=None):
     """Medians and the full range of several runs on a logarithmic axis: ``runs`` maps a label to an array (runs, steps)."""
     fig, ax = plt.subplots(figsize=(5.0, 3.8))

@@ -55,12 +55,35 @@ def spikes(sd, curves):
     return fig
 
 
+def units(sd, densities):
+    """One posterior as densities ``{name: (S,)}`` per unit of several things, over ``sd`` (S,), with a mark at each one's top."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.6))
+    for (name, values), (colour, style) in zip(densities.items(), ((GREEN, "-"), (PURPLE, "-."), (ORANGE, "--")), strict=True):
+        ax.plot(sd, values, style, color=colour, label=name)
+        ax.plot(sd[np.argmax(values)], np.max(values), "o", color=colour, markersize=7)
+    ax.set(xlabel="sd of the rain nights, in decimetres", ylabel="density, over its height", ylim=(0, None))
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return fig
+
+
+def weights(grid, density, draws, ends):
+    """The density of a weight by a factor, ``grid`` and ``density`` (U,), over the posterior's ``draws`` (S,); dotted lines at ``ends``."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.4))
+    ax.hist(draws, bins=np.linspace(0, 1, 41).tolist(), density=True, color=GREEN, alpha=0.4, label="Gibbs sampling")
+    ax.plot(grid, density, color=BLUE, label="variational Bayes")
+    for end in ends:
+        ax.axvline(end, color=BLACK, linestyle=":")
+    ax.set(xlabel="weight of the higher component", ylabel="density", xlim=(0, 1))
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
 def boards(sd, asked, right):
     """Boards over a fitted standard deviation ``sd`` (R,), a panel for each answer in ``{name: (R,)}``; a line at the ``right`` ones."""
-    fig, axes = plt.subplots(len(asked), 1, sharex=True, sharey=True, figsize=(5.0, 2.3 * len(asked)))
-    for ax, (name, values), (colour, _, marker) in zip(axes, asked.items(), STYLES[1:], strict=False):
+    rows = (len(asked) + 1) // 2
+    fig, axes = plt.subplots(rows, 2, sharex=True, sharey=True, squeeze=False, figsize=(6.0, 2.4 * rows))
+    for ax, (name, values), (colour, _, marker) in zip(axes.flat, asked.items(), STYLES, strict=False):
         ax.axhline(right, color=BLACK, linewidth=1)
         ax.plot(sd, values, marker, color=colour, alpha=0.6, markersize=5)
-        ax.set(title=name, ylabel="boards, in dm", ylim=(0, None))
-    axes[-1].set_xlabel("sd of rain nights by maximum likelihood, in decimetres")
+        ax.set(title=name, xlabel="sd of rain nights, in dm", ylabel="boards, in dm", ylim=(0, None))
     return fig

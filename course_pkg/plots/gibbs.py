@@ -2,9 +2,8 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.patches import Rectangle
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED
 
 
 def staircase(posterior, corners):
@@ -21,36 +20,6 @@ def staircase(posterior, corners):
     ax.plot(*corners[0], "s", color=BLACK, markersize=8, label="start")
     ax.set(xlabel="mean delay (minutes)", ylabel="standard deviation (minutes)")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def allowance(x, beliefs, decisions):
-    """Two beliefs about the next delay, each with its decision: both dicts have the same names."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    looks = zip((ORANGE, GREEN), ("--", "-"), ("left", "right"), strict=True)
-    for (name, density), (colour, style, side) in zip(beliefs.items(), looks, strict=True):
-        shade(ax, x, density, color=colour, label=name)
-        ax.lines[-1].set(linestyle=style)
-        mark(ax, decisions[name], f"{decisions[name]:.1f}", color=colour, side=side)
-    ax.set_ylim(0, 1.2 * max(map(max, beliefs.values())))  # room for the names
-    ax.set(xlabel="minutes late on the next crossing", ylabel="density")
-    ax.legend(loc="upper left")
-    return fig
-
-
-def flows(flow, states):
-    """Hundredths that go from one state to another, a table for each name; a frame where the way back carries another number."""
-    fig, axes = plt.subplots(len(flow), 1, figsize=(4.4, 4.2 * len(flow)))
-    most = max(np.max(table) for table in flow.values())
-    for ax, (name, table) in zip(axes, flow.items(), strict=True):
-        ax.imshow(table, cmap="Blues", vmin=0, vmax=most)
-        for (i, j), share in np.ndenumerate(table):
-            ax.text(j, i, f"{100 * share:.1f}", color="white" if share > most / 2 else BLACK, ha="center", va="center")
-            if abs(share - table[j, i]) > 1e-9:
-                ax.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, edgecolor=RED, linewidth=2))
-        ax.set_xticks(range(len(states)), states)
-        ax.set_yticks(range(len(states)), states)
-        ax.set(title=name, xlabel="to", ylabel="from")
     return fig
 
 

@@ -38,6 +38,22 @@ def mixture(theta, posterior, calibrated, target, h):
     return fig
 
 
+def another(theta, posterior, worth, decisions, averages, best):
+    """Two utilities of one loss: above over ``theta``, below their averages over the ``decisions``; ``best`` marks the peaks."""
+    looks = {"1 - loss/M": {"color": BLUE, "linestyle": "--"}, "exp(-loss/M)": {"color": RED, "linestyle": "-"}}
+    fig, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 4.6))
+    shade(above, theta, posterior, color=BLUE, label="posterior")
+    for name, values in worth.items():
+        above.plot(theta, values, label=name, **looks[name])
+    above.set(ylim=(0, 1.1), ylabel="utility, density")
+    above.legend(loc="upper left", fontsize=8)
+    for name, values in averages.items():
+        below.plot(decisions, [value - max(values) for value in values], **looks[name])
+        mark(below, best[name], f"{best[name]:.2f}", color=looks[name]["color"])
+    below.set(xlim=(-6, 2), ylim=(-0.4, 0.08), ylabel="average, less its top", xlabel=r"above $\theta$, below the decision $h$")
+    return fig
+
+
 def sweep(M, panels, quantiles):
     """Curves over the scale M, a panel for each title of ``panels``; ``quantiles`` maps a name to an M, marked in the first panel."""
     fig, axes = plt.subplots(len(panels), 1, sharex=True, figsize=(5.0, 2.5 * len(panels)))

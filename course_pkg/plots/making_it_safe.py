@@ -8,9 +8,13 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED
 STYLES = ((RED, "--"), (BLUE, "-"), (GREEN, "-."), (ORANGE, ":"))
 
 
-def along(gamma, log_likelihoods):
-    """A log likelihood along the skew: ``log_likelihoods`` maps a label to values, minus infinity where data are impossible."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.4))
+def along(gamma, log_likelihoods, left, spike):
+    """A log likelihood along the skew, and its spike.
+
+    ``log_likelihoods`` maps a label to values, minus infinity where data are impossible. The first of them has the values ``spike`` where
+    the share ``left`` of the way to its end is still to go.
+    """
+    fig, (ax, near) = plt.subplots(1, 2, figsize=(7.0, 3.4), layout="constrained", gridspec_kw={"width_ratios": [3, 2]})
     for row, ((name, values), (colour, style)) in enumerate(zip(log_likelihoods.items(), STYLES, strict=False)):
         seen = np.where(np.isfinite(values), values, np.nan)
         ax.plot(gamma, seen, color=colour, linestyle=style, label=name, zorder=3 - row)
@@ -19,6 +23,8 @@ def along(gamma, log_likelihoods):
             ax.plot(gamma[last], values[last], "x", color=colour, markersize=9, markeredgewidth=2)
     ax.set(xlabel=r"skew $\gamma$", ylabel="log likelihood")
     ax.legend(loc="lower center")
+    near.plot(left, spike, color=STYLES[0][0], linestyle=STYLES[0][1])
+    near.set(xscale="log", xlabel="share of the way still to go", ylabel="log likelihood")
     return fig
 
 
@@ -57,5 +63,5 @@ def climbs(by_form):
         for run, values in enumerate(runs):
             ax.plot(values, color=colour, linestyle=style, linewidth=1, label=name if run == 0 else None)
     ax.set(xlabel="step", ylabel=r"skew $\gamma$")
-    ax.legend(loc="center right")
+    ax.legend(loc=(0.62, 0.12))
     return fig

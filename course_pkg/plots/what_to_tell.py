@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY, mark, shade
 
 COLOURS = (RED, BLUE, GREEN, PURPLE)
 SHAPES = "os^D"
@@ -58,10 +58,77 @@ def how_many(panels, uncorrected):
         for column, values in enumerate(summaries.values()):
             ax.plot(np.full(len(values), column), values, "o", color=PURPLE, alpha=0.3, markersize=4)
             ax.plot(column, np.mean(values), "_", color=BLACK, markersize=14)
-        ax.axhline(uncorrected, color=RED, linestyle=":", label="no correction")
+            above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "fontsize": 8}
+            ax.annotate(f"{np.mean(values):.1f}" if np.mean(values) < 100 else f"{np.mean(values):.0f}", (column, max(values)), **above)
+        ax.axhline(uncorrected, color=RED, linestyle=":", label=f"no correction, {uncorrected:.1f}")
         ax.set_xticks(range(len(summaries)), list(summaries))
         ax.set(title=title, xlabel="what the decision maker is told", ylabel="regret, %", yscale="log")
+        ax.set_ylim(top=700)
         ax.set_yticks(ticks := (1, 3, 10, 30, 100, 300), [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
         ax.legend(loc="upper left")
+    return fig
+
+
+def four_losses(piles, top):
+    """A panel for each table in ``piles``: a bar for each row (a summary), stacked from the columns (the losses), in per cent.
+
+    Bars that are higher than ``top`` end there, with their height written on them.
+    """
+    rows = -(-len(piles) // 2)
+    fig, axes = plt.subplots(rows, 2, figsize=(6.4, 2.7 * rows), sharey=True, squeeze=False)
+    colours = (ORANGE, RED, SKY, PURPLE)
+    for ax, (title, parts) in zip(axes.flat, piles.items(), strict=False):
+        place, floor = np.arange(len(parts)), np.zeros(len(parts))
+        for (name, heights), colour in zip(parts.items(), colours, strict=False):
+            ax.bar(place, heights, bottom=floor, color=colour, label=name, width=0.75)
+            floor = floor + np.asarray(heights)
+        for x, height in zip(place, floor, strict=True):
+            ax.annotate(
+                f"{height:.1f}" if height < 100 else f"{height:.0f}", (x, min(height, 0.93 * top)), ha="center", va="bottom", fontsize=8
+            )
+        ax.set_xticks(place, [name.replace(", ", ",\n").replace("B = ", "") for name in parts.index])
+        ax.set_title(title, fontsize=9)
+        ax.set_ylim(0, top)
+    for ax in axes[:, 0]:
+        ax.set_ylabel("regret, %")
+    for ax in axes[-1]:
+        ax.set_xlabel("told: mean (and sd), or $B$ quantiles")
+    handles, names = axes.flat[0].get_legend_handles_labels()
+    fig.legend(handles, names, loc="outside upper center", ncols=4, fontsize=9)
+    return fig
+
+
+def sweep(by_draws):
+    """Test risks against the number of quantiles told: lines for the published figures, marks for ours.
+
+    ``by_draws`` maps numbers of draws to ({B: published risk}, {B: risks of our networks}).
+    """
+    fig, ax = plt.subplots(figsize=(5.0, 3.6))
+    for (draws, (theirs, ours)), colour, shape in zip(by_draws.items(), COLOURS, SHAPES, strict=False):
+        ax.plot(list(theirs), list(theirs.values()), color=colour, linewidth=1)
+        for column, risks in ours.items():
+            ax.plot(np.full(len(risks), column), risks, shape, color=colour, markersize=4, alpha=0.7)
+        ax.plot([], [], shape, color=colour, label=f"S = {draws:,}, ours")
+    ax.plot([], [], color=BLACK, linewidth=1, label="the authors'")
+    ax.set(xscale="log", xlabel="quantiles told, $B$", ylabel="test risk")
+    ax.set_xticks(ticks := (1, 2, 5, 10, 20, 50), [str(tick) for tick in ticks])
+    ax.minorticks_off()
+    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+    return fig
+
+
+def bends(means, losses):
+    """A panel for each loss: the network's decision against the mean that it is told, beside the model's own, cut off below 0.
+
+    ``losses`` maps titles to (the network's decisions, the model's own).
+    """
+    fig, axes = plt.subplots(1, len(losses), figsize=(2.2 * len(losses), 2.9), sharey=True)
+    for ax, (title, (network, own)) in zip(np.atleast_1d(axes), losses.items(), strict=True):
+        ax.plot(means, np.maximum(own, 0), color=BLACK, linestyle=":", label="no correction, never below 0")
+        ax.plot(means, network, color=BLUE, label="network")
+        ax.set(title=title, xlabel="predictive mean")
+    np.atleast_1d(axes)[0].set_ylabel("decision")
+    handles, names = np.atleast_1d(axes)[0].get_legend_handles_labels()
+    fig.legend(handles, names, loc="outside upper center", ncols=2, fontsize=9)
     return fig

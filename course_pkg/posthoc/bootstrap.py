@@ -71,7 +71,7 @@ def bootstrap_prior(
     """
     n_bootstrap, workers = _guard.count("n_bootstrap", n_bootstrap, 2), _guard.count("workers", workers)
     floor = float(_guard.nonnegative("floor", _guard.number("floor", floor)))
-    key = jax.random.key(0) if key is None else key
+    key = jax.random.key(0) if key is None else _guard.key(key)
     leaves, structure = jax.tree.flatten(data, is_leaf=lambda leaf: hasattr(leaf, "iloc"))
     _rows(leaves)
     kept = None if folder is None else _open(folder, key, leaves)

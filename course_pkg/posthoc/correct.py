@@ -112,7 +112,7 @@ def correct(
 
     Source: thesis, section 4.2.
     """
-    key = jax.random.key(0) if key is None else key
+    key = jax.random.key(0) if key is None else _guard.key(key)
     loss, level = as_loss(loss), _guard.proportion("level", level)
     far = np.inf if isinstance(far, float) and far == np.inf else _guard.positive("far", far)
     draws = predictive_draws(idata, variable=variable, group=group)

@@ -165,7 +165,9 @@ def _grid(whose, eta, values):
 
 def _total(belief, loss, y):
     y = _guard.numbers("y", y, ndim=1)
-    values = as_loss(loss).loss(y[:, None] + jnp.zeros((1, belief.eta.shape[0])), belief.eta[None] + jnp.zeros((y.shape[0], 1)))
+    loss = as_loss(loss)
+    with _guard.calling(f"loss {loss.name}"):
+        values = loss.loss(y[:, None] + jnp.zeros((1, belief.eta.shape[0])), belief.eta[None] + jnp.zeros((y.shape[0], 1)))
     return _guard.numbers("the loss on the grid", values.sum(axis=0))
 
 

@@ -68,7 +68,7 @@ def initial_maker(key: PRNGKeyArray, features, y, hidden: tuple[int, ...] = (20,
 
     Source: thesis, section 4.2.5. It speaks of three hidden layers; the authors' experiments have two, of 20 and 10 units.
     """
-    hidden = _guard.counts("hidden", hidden)
+    key, hidden = _guard.key(key), _guard.counts("hidden", hidden)
     features = np.asarray(_guard.numbers("features", features, ndim=2))
     y = np.asarray(_guard.numbers("y", y, ndim=1))
     mean, sd = features.mean(axis=0, dtype=float), features.std(axis=0, dtype=float)
@@ -139,7 +139,9 @@ def objective(loss, y, h, prior: DecisionPrior | None = None, nu: float = 0.0):
         raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each outcome")
     nu = _guard.number("nu", nu)
     mean, sd = prior_arrays(prior, nu, y.shape)
-    return costs(as_loss(loss).loss, y, h, mean, sd, nu).mean()
+    loss = as_loss(loss)
+    with _guard.calling(f"loss {loss.name}"):
+        return costs(loss.loss, y, h, mean, sd, nu).mean()
 
 
 def costs(loss, y, h, mean, sd, nu):

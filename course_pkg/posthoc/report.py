@@ -51,6 +51,10 @@ class Report(NamedTuple):
         )
         return "\n".join(rows)
 
+    def _repr_pretty_(self, printer, cycle):  # noqa: ARG002
+        """The table, where a notebook's cell ends in the report."""
+        printer.text(str(self))
+
 
 def fidelity(h, h_q, predictive_sd) -> Fidelity:
     """How far decisions ``h`` went from the q-optimal ``h_q``, in standard deviations of each point's predictive; shapes ``(N,)``.

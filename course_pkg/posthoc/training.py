@@ -92,7 +92,7 @@ def fit_decision_maker(
 
     Source: thesis, sections 4.2.1 to 4.2.4, as mended by errata T53 and T54.
     """
-    key = jax.random.key(0) if key is None else key
+    key = jax.random.key(0) if key is None else _guard.key(key)
     points, template, loss, prior_nu = _prepare(features, y, loss, prior, nu, hidden)
     held_out = _held_out(held_out)
     plan = _plan(template, hidden, steps, batch, held_out, patience, decay)
@@ -135,7 +135,7 @@ def cross_validate(
 
     Source: thesis, section 4.2.4, "cross-validation".
     """
-    key = jax.random.key(0) if key is None else key
+    key = jax.random.key(0) if key is None else _guard.key(key)
     points, template, loss, nus = _prepare(features, y, loss, prior, nus, hidden)
     held_out = _held_out(held_out)
     plan = _plan(template, hidden, steps, None, held_out, 50, decay=True)
@@ -152,6 +152,7 @@ def _prepare(features, y, loss, prior, nu, hidden):
     mean, sd = prior_arrays(prior, nu, y.shape)
     flat = features.reshape(-1, features.shape[-1])
     y = y.reshape(-1).astype(jnp.result_type(float))
+    _guard.traceable(f"loss {loss.name}", loss.loss, y, y)
     template = initial_maker(jax.random.key(0), flat, y, hidden)
     z = standardise(flat, template.mean, template.sd)
     nus = np.atleast_1d(np.asarray(nu, dtype=float)).ravel()

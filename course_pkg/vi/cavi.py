@@ -246,7 +246,7 @@ def cavi_mixture(
 
     Source: notes, equation 5.5, for the update. Bishop (2006), section 10.2, joins mean and precision in one prior and factor.
     """
-    x = _guard.numbers("x", x, ndim=2).astype(jnp.result_type(float))
+    key, x = _guard.key(key), _guard.numbers("x", x, ndim=2).astype(jnp.result_type(float))
     components = _guard.count("components", components)
     if components > x.shape[0]:
         raise ValueError(f"components is {components} and x has {x.shape[0]} rows; give at most one for each row")
@@ -280,7 +280,7 @@ def spread_out(key: PRNGKeyArray, x, count: int):
         chosen = jax.random.categorical(step_key, jnp.log(distance + 1e-12))
         return jnp.minimum(distance, ((x - x[chosen][None]) ** 2).sum(axis=1)), chosen
 
-    return jax.lax.scan(one, jnp.ones(x.shape[0], x.dtype) * 1e12, jax.random.split(key, count))[1]
+    return jax.lax.scan(one, jnp.ones(x.shape[0], x.dtype) * 1e12, jax.random.split(_guard.key(key), count))[1]
 
 
 def _parameters(problem, r, q):

@@ -112,7 +112,7 @@ def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: 
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), section 3.
     """
-    repeats, draws = _guard.count("repeats", repeats, least=20), _guard.count("draws", draws, least=2)
+    key, repeats, draws = _guard.key(key), _guard.count("repeats", repeats, least=20), _guard.count("draws", draws, least=2)
     probability = []
     for one in jax.random.split(key, repeats):
         theta, sample = _truth_and_draws(one, simulate, approximate, draws)

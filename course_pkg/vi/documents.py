@@ -94,7 +94,7 @@ def halves(key: PRNGKeyArray, documents: Corpus) -> tuple[Corpus, Corpus]:
 
     Source: Wallach, Murray, Salakhutdinov and Mimno (2009), document completion.
     """
-    word, count, words = sound("documents", documents)
+    key, (word, count, words) = _guard.key(key), sound("documents", documents)
     whole = np.asarray(count, dtype=np.int64)
     if (whole != np.asarray(count)).any():
         raise ValueError("documents has counts that are not whole; give what vi.corpus makes")

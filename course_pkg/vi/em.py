@@ -65,7 +65,7 @@ def em_mixture(
 
     Source: notes, section 5.2.3 (a heading there); Neal and Hinton (1998).
     """
-    x = _guard.numbers("x", x, ndim=2).astype(jnp.result_type(float))
+    key, x = _guard.key(key), _guard.numbers("x", x, ndim=2).astype(jnp.result_type(float))
     components, iterations = _guard.count("components", components), _guard.count("iterations", iterations)
     if components > x.shape[0]:
         raise ValueError(f"components is {components} and x has {x.shape[0]} rows; give at most one for each row")

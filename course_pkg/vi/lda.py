@@ -76,7 +76,7 @@ def lda(
 
     Source: notes, section 5.2.1, with errata N08 to N10; Blei, Ng and Jordan (2003); even starts as in Hoffman, Blei and Bach (2010).
     """
-    rules, topics = steps.rules(alpha, gamma, inner, tolerance), _guard.count("topics", topics)
+    key, rules, topics = _guard.key(key), steps.rules(alpha, gamma, inner, tolerance), _guard.count("topics", topics)
     iterations, (word, count, words) = _guard.count("iterations", iterations), sound("documents", documents)
     pi, b, elbo = _batch(iterations, rules, steps.blocks(word), steps.blocks(count), steps.start(key, topics, words))
     return Topics(pi[: len(word)], b, elbo, rules.alpha)

@@ -63,7 +63,7 @@ def stochastic_lda(
 
     Source: Hoffman, Blei, Wang and Paisley (2013).
     """
-    rules, topics = lda_steps.rules(alpha, gamma, inner, tolerance), _guard.count("topics", topics)
+    key, rules, topics = _guard.key(key), lda_steps.rules(alpha, gamma, inner, tolerance), _guard.count("topics", topics)
     size, steps, (word, count, words) = _guard.count("size", size), _guard.count("steps", steps), sound("documents", documents)
     if size > len(word):
         raise ValueError(f"size is {size} and there are {len(word)} documents; give at most as many")

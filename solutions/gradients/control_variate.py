@@ -52,7 +52,10 @@ COEFFICIENT = Record(
         "That is twice the best coefficient, where nothing is gained at all. Var(h) enters with a^2: differentiate that as well.": "return -> return 2 *",
         "You averaged products without taking off the means. A constant added to the control changes no variance, but your coefficient.": "control - control.mean() -> control",
         "The size is right and the sign is not: a times the control is subtracted, so it has to move with the terms.": "return -> return -",
-        "That is the covariance. Double the control and its coefficient must halve; yours doubles.": "/ (centred**2).mean() -> ",
+        "That is the covariance. Double the control and its coefficient must halve; yours doubles.": (
+            "/ (centred**2).mean() -> ",
+            "(centred * terms).mean() / (centred**2).mean() -> np.cov(terms, control)[0, 1]",
+        ),
         "You divided by a standard deviation. Double the control and its coefficient must halve; yours stays.": "(centred**2).mean() -> control.std()",
         "You divided by the variance of the terms. Halve the control and its coefficient must double.": "(centred**2).mean() -> terms.var()",
         "That is the correlation, which has no unit. The coefficient turns units of the control into units of the terms.": "(centred**2).mean() -> terms.std() / control.std()",

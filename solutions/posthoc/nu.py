@@ -61,6 +61,9 @@ SHIFT = Record(
             "+ nu -> + nu / len(y)"
         ),
         "Half the data's weight is missing: the slope of (h - y)^2 is 2 (h - y), and the prior's has no 2.": "+ nu -> + 2 * nu",
+        "Without a prior your shift is twice the mean error. The slope of (y - h_q - b)^2 has its 2 before b as well: 2 (b - mean of y - h_q).": (
+            "(2 + nu -> (1 + nu"
+        ),
         "You lost half of the prior: the slope of b^2 / (2 sd^2) is b / sd^2.": "+ nu -> + 0.5 * nu",
         "You divided by sd where its square belongs.": "sd**2 -> sd",
         "You multiplied nu by the square of sd. Divide: where the prior is narrow, it pulls harder.": "/ sd**2 -> * sd**2",

@@ -267,6 +267,7 @@ GRADIENT_NEAR_MISSES = [
         lambda t, mu, v: ((t - mu) / v, ((t - mu) ** 2 / v - 1) / v),
         "You took sigma for a variance",
     ),
+    ("control-variate/coefficient", "np.cov", lambda t, c: np.cov(t, c)[0, 1], "That is the covariance"),
     ("control-variate/coefficient", "least squares", lambda t, c: np.linalg.lstsq(c[:, None], t, rcond=None)[0][0], "taking off the means"),
     ("reparameterisation/objective", "plain SciPy", _normal_bound, NO_JAX),
     ("reparameterisation/objective", "closed entropy", _closed_entropy, "Part 3"),

@@ -240,6 +240,7 @@ NEAR_MISSES = [
     ("nu/shift", "sum", lambda y, h, s, nu: 2 * (y - h).sum() / (2 + nu / s**2), "how many there are"),
     ("nu/shift", "no sum over n", lambda y, h, s, nu: (y - h).mean() / (1 + nu / (2 * s**2 * len(y))), "there N times"),
     ("nu/shift", "a share of nu", lambda y, h, s, nu: (y - h).mean() / (1 + nu), "does not know sd"),
+    ("nu/shift", "one 2 lost", lambda y, h, s, nu: 2 * (y - h).mean() / (1 + nu / s**2), "twice the mean error"),
     ("nu/shift", "each its own", lambda y, h, s, nu: 2 * (y - h) / (2 + nu / s**2), "shape"),
     ("nu/risks", "middle", _fold_risks(lambda f, k: f != k, average=np.median), "[[10, 16, 36], [11, 1, 64]]"),
     ("nu/risks", "absolute", _fold_risks(lambda f, k: f != k, loss=np.abs), "[[10, 16, 36], [11, 1, 64]]"),

@@ -93,7 +93,7 @@ def test_paper_shows_the_answers_and_no_bars_to_click_on(browser, home):
     assert all(shown(bars))
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert shown(folded)
-    assert all(shown(folded))
+    WebDriverWait(browser, 10).until(lambda _: all(shown(folded)))  # the page is laid out anew
     assert not any(shown(bars))
 
 

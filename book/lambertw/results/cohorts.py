@@ -10,6 +10,8 @@ cohorts.json beside this file; five to eight minutes on one core.
 
 import argparse
 import json
+import shlex
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -22,6 +24,7 @@ from scipy import stats
 
 from course_pkg import data
 from course_pkg import lambertw as lw
+from course_pkg.convergence import ConvergenceWarning
 from course_pkg.lambertw import pymc_dist
 
 SIZES, TILTS = (20, 40, 80), (0.95, 0.99)
@@ -125,11 +128,13 @@ def main():
     begin, found = time.time(), {}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=RuntimeWarning, module="scipy")  # SciPy's search tries scales of nothing
+        warnings.simplefilter("ignore", ConvergenceWarning)  # moments that break off decide all the same, and are judged by it
         for name, y in columns().items():
             for size in SIZES:
                 found.setdefault(name, {})[str(size)] = study(y, size, settings.cohorts)
                 print(name, size, found[name][str(size)], round(time.time() - begin), flush=True)
-    out = {"cohorts": settings.cohorts, "ratio": found, "pymc": {"worst area": in_pymc(columns()["worst area"])}}
+    out = {"made_by": shlex.join(["python", "book/lambertw/results/cohorts.py", *sys.argv[1:]])}
+    out |= {"cohorts": settings.cohorts, "ratio": found, "pymc": {"worst area": in_pymc(columns()["worst area"])}}
     Path(__file__).with_name("cohorts.json").write_text(json.dumps(out | {"seconds": round(time.time() - begin)}, indent=1) + "\n")
 
 

@@ -11,6 +11,8 @@ on one core.
 
 import argparse
 import json
+import shlex
+import sys
 import time
 from pathlib import Path
 
@@ -132,7 +134,8 @@ def main():
         found[name] |= {"gamma": round(fit.gamma, 4), "gamma_igmm": round(lw.fit_igmm(y).gamma, 4)}
         best = max((s, d) for d, s in found[name]["score"].items() if s is not None)
         print(f"{name:<36}{found[name]['skewness']:>8.2f}{fit.gamma:>8.3f}   {best[1]}", flush=True)
-    out = {"seed": settings.seed, "folds": settings.folds, "seconds": round(time.time() - begin), "columns": found}
+    out = {"made_by": shlex.join(["python", "book/lambertw/results/columns.py", *sys.argv[1:]])}
+    out |= {"seed": settings.seed, "folds": settings.folds, "seconds": round(time.time() - begin), "columns": found}
     Path(__file__).with_name("columns.json").write_text(json.dumps(out, indent=1) + "\n")
 
 

@@ -8,6 +8,8 @@ derives the steps and repeats some of the runs.
 
 import argparse
 import json
+import shlex
+import sys
 import time
 from pathlib import Path
 
@@ -82,7 +84,7 @@ def main():
         runs[name] = {loss: {part: [f[loss][k] for f in found] for k, part in enumerate(("train", "test"))} for loss in found[0]}
         runs[name]["column_scale"] = [round(float(np.sqrt(q[3]).mean()), 6) for q in fits]
         print(name, runs[name]["squared"], round(time.perf_counter() - begin), flush=True)
-    result = {"command": f"python book/lcvi/results/music_ascent.py --seeds {seeds}", "simulated": listening.simulated}
+    result = {"command": shlex.join(["python", "book/lcvi/results/music_ascent.py", *sys.argv[1:]]), "simulated": listening.simulated}
     result |= {"seconds": round(time.perf_counter() - begin), "seeds": seeds, "sweeps": SWEEPS, "runs": runs}
     Path(__file__).with_suffix(".json").write_text(json.dumps(result) + "\n")
 

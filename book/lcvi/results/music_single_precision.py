@@ -8,6 +8,8 @@ of the published steps are made, which is enough to see where each of them goes.
 
 import argparse
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import jax
@@ -48,8 +50,9 @@ def main():
         columns = zip(("squared risk", "direct risk", "spread of cell means"), np.transpose(found).tolist(), strict=True)
         runs[name] = {label: [round(value, 4) for value in values] for label, values in columns}
         print(name, runs[name], flush=True)
-    told = {"command": f"python book/lcvi/results/music_single_precision.py --seeds {seeds}", "simulated": listening.simulated}
-    result = told | {"seeds": seeds, "steps": STEPS, "note": "on hidden cells, deciding by the mean of every cell", "runs": runs}
+    told = {"command": shlex.join(["python", "book/lcvi/results/music_single_precision.py", *sys.argv[1:]])}
+    told |= {"simulated": listening.simulated, "seeds": seeds, "steps": STEPS}
+    result = told | {"note": "on hidden cells, deciding by the mean of every cell", "runs": runs}
     Path(__file__).with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
 
 
