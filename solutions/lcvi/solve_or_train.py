@@ -13,7 +13,7 @@ def mean_loss(w, X, y, kappa):
 
 
 def slope_by_differences(w, X, y, kappa):
-    return np.array([difference(lambda move: mean_loss(w + move * unit, X, y, kappa), 0.0, 1e-9) for unit in np.eye(len(w))])  # noqa: B023
+    return np.array([difference(lambda move: mean_loss(w + move * unit, X, y, kappa), 0.0, 1e-7) for unit in np.eye(len(w))])  # noqa: B023
 
 
 def points_by_search(c, price, T, e):
@@ -27,10 +27,10 @@ def points_by_search(c, price, T, e):
 
 
 def minibatches(rng):
-    """Draws whose mean lies on another side of the decision than most of them, here and there."""
+    """Skewed draws: here and there their mean lies on another side of the decision than most of them."""
     for b, d, S in ((7, 3, 5), (9, 2, 4), (6, 4, 8)):
         X, w = rng.normal(0.4, 1.0, (b, d)), rng.normal(0, 0.7, d)
-        yield w, X, X @ w + rng.normal(0.1, 1.0, (S, b)) ** 3, rng.choice([0.15, 0.3, 0.8]) + rng.uniform(-0.05, 0.05)
+        yield w, X, X @ w + rng.exponential(2.0, (S, b)) - 1.4, rng.choice([0.15, 0.3, 0.8]) + rng.uniform(-0.05, 0.05)
 
 
 def bills(rng):
