@@ -56,7 +56,7 @@ def for_one_winch(rng):
 
 def for_next(rng):
     """Sweeps that are not all alike, under either pair of names."""
-    for N, rates, S in ((5, (0.15, 0.5), 6), (6, (0.6, 0.2), 5)):
+    for N, rates, S in ((5, (0.15, 0.5), 6), (6, (0.6, 0.2), 7)):
         z, y, m = fleet(rng, N, rates, (5, 15))
         zs = np.where(rng.random((S, N)) < 0.2, 1 - z, z)
         zs[: S // 2] = 1 - zs[: S // 2]
@@ -126,6 +126,7 @@ FAILS = Record(
     minutes=8,
     cases=for_next,
     reference=fails_by_integrals,
+    apart=True,
     right="Right. Each sweep answers under its own names, and the answers may be averaged.",
     nudge="Not those probabilities. With zs = [[0, 1], [1, 1]], y = [1, 0], m = [1, 2] and c = 1 the first sweep says 2/3 and 1/4 and the "
     "second 2/5 twice, so they are 0.533 and 0.325.",
