@@ -68,7 +68,8 @@ def fit(
     Args:
         key: random key; the same key gives the same run.
         estimator: gradient of the objective to climb.
-        optimizer: any optimiser of optax, written for descent as usual; it is handed the negative gradient.
+        optimizer: any optimiser of optax, written for descent as usual; it is handed the negative gradient. Made anew, it compiles the
+            steps anew, as an estimator does: make both once, outside a loop over keys.
         lam: starting point, a pytree of arrays.
         data: what the estimator wants; an argument of the compiled step, so that new data of the same shape compile nothing.
         steps: how many, at least 1.

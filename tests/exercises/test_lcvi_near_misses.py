@@ -423,7 +423,7 @@ NAMED = [
     ("find-the-bug/decide", "mean, by the loss", lambda y, g, M: g[((y[:, :, None] - g) ** 2).mean(axis=(0, 1)).argmin()], "whatever M is"),
 ]
 LEGITIMATE = [
-    ("solve-or-train/slope", "JAX", lambda w, X, y, k: jax.grad(lambda v: _pinball(jnp.asarray(y) - X @ v, k).mean())(jnp.asarray(w))),
+    ("solve-or-train/slope", "JAX", lambda w, X, y, k: jax.grad(lambda v: _pinball(y - (X @ v)[None], k).mean())(jnp.asarray(w))),
     ("solve-or-train/slope", "a list", lambda w, X, y, k: list(np.einsum("sb,bj->j", (y < X @ w) - k, X) / y.size)),
     ("solve-or-train/points", "closed", lambda c, p, T, e: T * p / max(2 * math.sqrt(c * p) - e, 0) if 4 * c * p > e * e else math.inf),
     ("bound/bound", "JAX", lambda lj, q, u: jnp.sum(q * (jax.nn.log_softmax(lj) + jnp.log(u) - jnp.log(q)))),
