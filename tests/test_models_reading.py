@@ -115,10 +115,10 @@ def test_minibatches_of_a_model_with_groups_find_the_slope(language):
 
 def test_calibrate_with_minibatches_leaves_the_groups_whole():
     model, data = from_numpyro()
-    options = {"rate": 0.03, "steps_at_most": 1500, "tolerance": None, "progress": False, "predictive_draws": 500}
-    result = lcvi.calibrate(KEY, model, data, decisions.squared(), batch=10, **options)
-    for lam in (result.plain_lam, result.lam):  # the last of steps that go on rattling
-        assert float(model.constrain(lam.mu)["b"]) == pytest.approx(SLOPE, abs=0.15)
+    chosen = lcvi.Optimisation(steps=1500, rate=0.03, batch=10, tolerance=None, progress=False)
+    result = lcvi.calibrate(KEY, model, data, decisions.squared(), objective=lcvi.Objective(predictive_draws=500), optimisation=chosen)
+    for found in (result.plain, result.calibrated):  # the last of steps that go on rattling
+        assert float(model.constrain(found.lam.mu)["b"]) == pytest.approx(SLOPE, abs=0.15)
 
 
 @pytest.mark.parametrize("rows", [80, 79])
@@ -135,9 +135,11 @@ def test_held_out_rows_are_predicted_from_their_own_covariates(rows):
     y = 1.5 * x + 0.3 * rng.normal(size=160)
     model, data = models.from_numpyro(program, x[:80], y=y[:80])
     later = {"x": jnp.asarray(x[80 : 80 + rows]), "y": jnp.asarray(y[80 : 80 + rows])}
-    result = lcvi.calibrate(
-        KEY, model, data, decisions.squared(), held_out=later, rate=0.03, steps_at_most=500, predictive_draws=500, progress=False
-    )
+    chosen = {
+        "objective": lcvi.Objective(predictive_draws=500),
+        "optimisation": lcvi.Optimisation(steps=500, rate=0.03, progress=False),
+    }
+    result = lcvi.calibrate(KEY, model, data, decisions.squared(), held_out=later, **chosen)
     own = np.mean((y[80 : 80 + rows] - 1.5 * x[80 : 80 + rows]) ** 2)
     assert result.held_out.baseline == pytest.approx(own, rel=0.15)
 
@@ -249,9 +251,10 @@ def test_a_program_may_reach_for_which_rows_count():
         model.reading.covariates(data | {"x": X + 1.0})
 
 
-def use(built, **options):
+def use(built, held_out=None, **chosen):
     model, data = built
-    return lcvi.calibrate(KEY, model, data, decisions.squared(), steps_at_most=2, progress=False, **options)
+    few = lcvi.Optimisation(steps=2, progress=False, **chosen)
+    return lcvi.calibrate(KEY, model, data, decisions.squared(), held_out=held_out, optimisation=few)
 
 
 def part(built):

@@ -14,6 +14,7 @@ import warnings
 import jax
 import jax.numpy as jnp
 import jaxtyping
+import matplotlib.pyplot as plt
 import numpy as np
 import optax
 import pytest
@@ -83,15 +84,24 @@ def finite_part(tree):
 
 
 def calibrated(**changed):
-    given = {"key": KEY, "data": ROWS, "loss_or_utility": d.squared(), "steps_at_most": 4, "predictive_draws": 8, "tolerance": None}
+    few = lcvi.Optimisation(steps=4, samples=2, utility_samples=2, tolerance=None, progress=False)
+    given = {"key": KEY, "data": ROWS, "loss_or_utility": d.squared(), "objective": lcvi.Objective(predictive_draws=8), "optimisation": few}
+    given |= {name: changed.pop(name) for name in ("key", "data", "loss_or_utility", "held_out", *given) if name in changed}
+    for record in ("objective", "optimisation"):  # whose fields may be given by their own names
+        own = {name: changed.pop(name) for name in getattr(given[record], "_fields", ()) if name in changed}
+        given[record] = given[record]._replace(**own) if own else given[record]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lcvi.CalibrationWarning)
-        return lcvi.calibrate(model=REGRESSION, progress=False, **{**given, "samples": 2, "utility_samples": 2, **changed})
+        return lcvi.calibrate(model=REGRESSION, **given)
 
 
 def calibrated_numbers(**changed):
-    found = calibrated(**changed)
-    return found.decisions, found.q_risk
+    found = calibrated(**changed).calibrated
+    return found.decisions, found.risk
+
+
+def drawn_figure(**given):
+    plt.close(one_calibration().plot(**given))
 
 
 one_calibration = functools.cache(calibrated)
@@ -345,15 +355,17 @@ CASES = {
     ),
     "lcvi.calibrate": (
         calibrated_numbers,
-        {"key": KEY, "data": Rows(X, Y), "loss_or_utility": d.squared(), "transform": "linearised", "M": 70.0, "q": 0.7, "method": "closed"}
-        | {"decide": "joint", "held_out": Rows(X, Y), "samples": 2, "utility_samples": 2, "draws": 2, "batch": 3, "steps_at_most": 4}
-        | {"rate": 0.1, "tolerance": 0.1, "predictive_draws": 8},
+        {"key": KEY, "data": Rows(X, Y), "loss_or_utility": d.squared(), "transform": "linearised", "M": 70.0, "quantile": 0.7}
+        | {"method": "closed", "decisions": "joint", "held_out": Rows(X, Y), "samples": 2, "utility_samples": 2, "outcome_draws": 2}
+        | {"batch": 3, "steps": 4, "rate": 0.1, "tolerance": 0.1, "predictive_draws": 8, "warm_start": False},
     ),
     "lcvi.Calibration.decide": (lambda **given: one_calibration().decide(**given), {"covariates": X, "key": KEY, "draws": 8}),
+    "lcvi.Calibration.predict": (lambda **given: one_calibration().predict(**given), {"covariates": X, "key": KEY, "draws": 8}),
     "lcvi.Calibration.to_datatree": (
         lambda **given: one_calibration().to_datatree(**given)["posterior"]["theta"].values,
-        {"key": KEY, "draws": 8},
+        {"covariates": X, "key": KEY, "draws": 8},
     ),
+    "lcvi.Calibration.plot": (drawn_figure, {"covariates": X, "row": 2, "key": KEY, "draws": 8}),
     "lcvi.regret": (lambda utility: lcvi.regret(utility)(1.0, 2.0), {"utility": lcvi.linearised(d.squared(), 2.0)}),
     # vi
     "vi.cavi_normal": (vi.cavi_normal, {"x": P, "prior_precision": 2.0, "shape": 2.0, "rate": 2.0, "iterations": 2}),
@@ -591,6 +603,7 @@ UNTRIED = {
 # And those of one function, with the arguments of the line that they are made of, or the reason.
 MADE_OF = {
     "fit.fit": {"data": "what the model takes"},
+    "lcvi.calibrate": {"objective": "its fields, by name", "optimisation": "its fields, by name"},
     "gradients.once": {"data": "what the model takes", "lam": "an estimator does not look at it; fit does"},
     "models.check_pools": {"data": "positives, pools, size"},
     "models.regression_posterior": {"data": "x, y"},
@@ -605,7 +618,7 @@ MADE_OF = {
 
 PLAIN = [None, np.nan, np.inf, -np.inf, "a", [[1.0], [1.0, 2.0]], np.array([None, 1.0], object), np.zeros(0), [], 1j, True]
 MASKED = np.ma.array([1.0, 2.0], mask=[True, False])
-KEY_0_WHERE_NONE_IS_GIVEN = {"lcvi.Calibration.decide", "lcvi.Calibration.to_datatree"} | {
+KEY_0_WHERE_NONE_IS_GIVEN = {f"lcvi.Calibration.{name}" for name in ("decide", "predict", "to_datatree", "plot")} | {
     "posthoc.fit_decision_maker",
     "posthoc.cross_validate",
     "posthoc.correct",
