@@ -14,7 +14,7 @@ from course_pkg.decisions import Loss, paired_reduction
 from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
 from course_pkg.lcvi.result import Calibration, bayes_decisions, predictive
 from course_pkg.lcvi.steps import Pair
@@ -120,12 +120,12 @@ def calibrate(
     seen = _seen(model, family, "data", data)
     later = None if held_out is None else _seen(model, family, "held_out", held_out)
     keys = jax.random.split(key, 8)
-    settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress, "judge": False}  # both together, below
+    settings = Settings(tolerance=tolerance, progress=progress, judge=False)  # both are judged together, below
 
     plain = gradients.reparameterized(model, family, samples, entropy="closed form" if family.affine else "monte carlo")
     plain = plain if batch is None else gradients.minibatch(plain, batch)
     adam = optax.adam(rate)  # one object: with another the same steps would compile again
-    climb = lambda k, begin: fit(k, plain, adam, begin, data, steps_at_most, **settings)
+    climb = lambda k, begin: fit(k, plain, adam, begin, data, steps_at_most, settings)
     start = climb(keys[7], family.init(model.dim)).lam if warm else family.init(model.dim)
     plain_run = climb(keys[0], start)
     predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), predictive_draws)
@@ -144,7 +144,7 @@ def calibrate(
     decider, h = _decider(decide, model, loss, keys[2], data, plain_h, warm=warm)
     estimator = steps.calibrated(model, family, term, samples=samples, utility_samples=utility_samples, decide=decider)
     estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
-    run = fit(keys[3], estimator, adam, Pair(start, h), data, steps_at_most, **settings)
+    run = fit(keys[3], estimator, adam, Pair(start, h), data, steps_at_most, settings)
 
     for name, ended in (("plain", plain_run), ("calibrated", run)):
         if doubt := convergence.doubt(ended.objective):
