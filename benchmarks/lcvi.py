@@ -18,7 +18,7 @@ import optax
 
 from course_pkg import data, decisions, families, gradients, models
 from course_pkg.decisions import bayes_decision
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import Pair, calibrated, drawn_outcome, exponential, linearised, networks, normal_outcome
 from course_pkg.lcvi.factors import factor_estimator, random_start
 from course_pkg.lcvi.published import eight_schools_run
@@ -65,7 +65,7 @@ def race(roads, table, steps, repeats):
         for name, (estimator, start, fewer) in roads.items():
             count = max(steps // fewer, 5)
             begin = time.perf_counter()
-            fit(jax.random.key(repeat), estimator, optimizer, start, table, count, progress=False, judge=False)
+            fit(jax.random.key(repeat), estimator, optimizer, start, table, count, Settings(progress=False, judge=False))
             if repeat:
                 seconds[name].append((time.perf_counter() - begin) / count)
     first = np.array(next(iter(seconds.values())))

@@ -14,7 +14,7 @@ from scipy import integrate, stats
 
 from course_pkg import data, decisions, families, gradients, models
 from course_pkg.convergence import ConvergenceWarning
-from course_pkg.fit import NotFiniteError, fit
+from course_pkg.fit import QUIET, NotFiniteError, fit
 from course_pkg.lcvi import factors, networks, options, outcomes, pipeline, published, steps, utilities
 from course_pkg.lcvi.steps import Pair
 
@@ -153,11 +153,11 @@ def test_joint_and_em_arrive_at_the_bayes_decisions():
     exact = models.regression_posterior(ROWS, 1.0, 3.0)
     rate = optax.adam(optax.cosine_decay_schedule(0.05, 3000))
     joint = steps.calibrated(LINEAR, FAMILY, term, samples=4)
-    run = fit(KEY, joint, rate, Pair(FAMILY.init(2), jnp.zeros(60)), ROWS, 3000, progress=False)
+    run = fit(KEY, joint, rate, Pair(FAMILY.init(2), jnp.zeros(60)), ROWS, 3000, QUIET)
     assert np.allclose(run.lam.h, X @ run.lam.lam.mu, atol=0.05)
     assert np.allclose(run.lam.lam.mu, exact.mean, atol=0.02)
     em = steps.calibrated(LINEAR, FAMILY, term, samples=4, utility_samples=50, decide=steps.em(steps.bayes_rule(LINEAR, loss, 4), every=20))
-    other = fit(KEY, em, rate, Pair(FAMILY.init(2), ()), ROWS, 3000, progress=False)
+    other = fit(KEY, em, rate, Pair(FAMILY.init(2), ()), ROWS, 3000, QUIET)
     assert np.allclose(other.lam.lam.mu, run.lam.lam.mu, atol=0.02)
     assert np.allclose(other.state[1], run.lam.h, atol=0.5)  # the decisions of 200 draws
 
@@ -175,7 +175,7 @@ def test_classes_are_enumerated_in_the_loop():
     assert np.allclose(value, expected, rtol=1e-5)
     y = (x[:, 0] > 0.3).astype(float)
     rows = models.Rows(x, y)
-    run = fit(KEY, steps.calibrated(model, FAMILY, term), optax.adam(0.05), Pair(FAMILY.init(1), ()), rows, 300, progress=False)
+    run = fit(KEY, steps.calibrated(model, FAMILY, term), optax.adam(0.05), Pair(FAMILY.init(1), ()), rows, 300, QUIET)
     assert np.isfinite(run.objective).all()
     with pytest.raises(ValueError, match="M is 4, below the largest cost 5"):
         outcomes.classes(probabilities, loss, 4.0)
@@ -373,7 +373,7 @@ def test_the_last_good_state_is_kept():
     start = Pair(FAMILY.init(10), jnp.full(8, 300.0))
     runaway = optax.chain(optax.scale(-1.0), optax.sgd(20_000.0))  # the wrong way, so that h leaves the tent
     with pytest.raises(NotFiniteError) as caught:
-        fit(KEY, calibrated(term), runaway, start, SCHOOLS, 200, progress=False)
+        fit(KEY, calibrated(term), runaway, start, SCHOOLS, 200, QUIET)
     assert jax.tree.all(jax.tree.map(lambda a: bool(np.isfinite(a).all()), caught.value.fit.lam))
 
 

@@ -11,8 +11,8 @@ import pytest
 from numpyro import distributions as dist
 
 from course_pkg import decisions, families, gradients, lcvi, models
-from course_pkg.fit import fit
-from course_pkg.is_gradients import anchored, isgd
+from course_pkg.fit import Settings, fit
+from course_pkg.is_gradients import Subsample, anchored, isgd
 from course_pkg.models.reading import check_parts
 
 RNG = np.random.default_rng(11)
@@ -108,8 +108,13 @@ def test_the_mean_over_all_minibatches_is_the_full_gradient(language, make):
 @pytest.mark.parametrize("language", BUILD)
 def test_minibatches_of_a_model_with_groups_find_the_slope(language):
     model, data = BUILD[language]()
-    for make in (lambda m: gradients.minibatch(gradients.reparameterized(m, MEAN_FIELD, 2), 10), lambda m: isgd(m, MEAN_FIELD, 2, size=10)):
-        run = fit(KEY, make(model), optax.adam(0.03), MEAN_FIELD.init(model.dim), data, 2000, average=0.3, progress=False, judge=False)
+    for make in (
+        lambda m: gradients.minibatch(gradients.reparameterized(m, MEAN_FIELD, 2), 10),
+        lambda m: isgd(m, MEAN_FIELD, 2, subsample=Subsample(10)),
+    ):
+        run = fit(
+            KEY, make(model), optax.adam(0.03), MEAN_FIELD.init(model.dim), data, 2000, Settings(average=0.3, progress=False, judge=False)
+        )
         assert float(model.constrain(run.average.mu)["b"]) == pytest.approx(SLOPE, abs=0.05)
 
 
@@ -293,9 +298,12 @@ BAD = [
         lambda: gradients.once(gradients.minibatch(PLAIN, 2), KEY, MEAN_FIELD.init(1), ROWS._replace(y=jnp.ones(4))),
         "5 entries in x, 4 entries in y",
     ),
-    (lambda: isgd(models.eight_schools(schools=3), MEAN_FIELD, 2, size=1).init(KEY, MEAN_FIELD.init(5), SCHOOLS), "unknown for each row"),
     (
-        lambda: anchored(models.eight_schools(schools=3), MEAN_FIELD, 2, 1, every=5).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
+        lambda: isgd(models.eight_schools(schools=3), MEAN_FIELD, 2, subsample=Subsample(1)).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
+        "unknown for each row",
+    ),
+    (
+        lambda: anchored(models.eight_schools(schools=3), MEAN_FIELD, 2, Subsample(1), every=5).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
         "unknown for each row",
     ),
     (lambda: use(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0)), batch=2), "unknown for each row"),

@@ -37,6 +37,7 @@ NORMAL = families.mean_field_normal()
 LAM = families.Diagonal(np.array([0.5, -1.0]), np.array([0.1, -0.2]))
 REGRESSION = models.linear_regression(2, 1.0, 1.0)
 ROWS = Rows(jnp.asarray(X), jnp.asarray(Y))
+WEIGHTING, SUBSAMPLE = is_gradients.Weighting(), is_gradients.Subsample(3)
 POINT = jnp.array([1.0, 2.0])
 STARTS = np.array([[1.0, 2.0], [3.0, 5.0]])
 COVARIANCE = np.array([[2.0, 1.0], [1.0, 3.0]])
@@ -63,6 +64,16 @@ def climbed(estimator, lam=LAM, rows=ROWS):
 def density(model, size, rows=ROWS):
     """A model's log joint at a point."""
     return models.log_joint(model, 0.1 * jnp.arange(1.0, size + 1), rows)
+
+
+def records(given, **named):
+    """Arguments with those that are fields of a record put into it; what is given in the place of a record stays."""
+    fields = {field for record in named.values() for field in record._fields}
+    held = {name: given.get(name, record) for name, record in named.items()}
+    for name, record in named.items():
+        if isinstance(held[name], type(record)):
+            held[name] = held[name]._replace(**{field: given[field] for field in record._fields if field in given})
+    return {name: value for name, value in given.items() if name not in fields} | held
 
 
 def maker(**changed):
@@ -107,6 +118,8 @@ def drawn_figure(**given):
 one_calibration = functools.cache(calibrated)
 
 
+MINIBATCHES = vi.Minibatches(1, 2)
+SKEWED = lambertw.Skewed(1.0, 2.0, 0.2, 0.0, np.zeros(3), 1, True, families.normal())
 WORDS = vi.corpus(np.array([[2, 0, 1], [0, 3, 1]]))
 
 
@@ -245,21 +258,30 @@ CASES = {
         lambda **given: climbed(is_gradients.sag(REGRESSION, NORMAL, **given)),
         {"samples": 2, "batches": 2},
     ),
+    "is_gradients.saga": (
+        lambda **given: climbed(is_gradients.saga(REGRESSION, NORMAL, **given)),
+        {"samples": 2, "batches": 2},
+    ),
     "is_gradients.isag": (
-        lambda **given: climbed(is_gradients.isag(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "batches": 2, "clip": 9.0, "least_ess": 0.1, "weights": "joint"},
+        lambda **given: climbed(is_gradients.isag(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING))),
+        {"samples": 2, "batches": 2, "weighting": WEIGHTING, "kind": "joint", "clip": 9.0, "min_ess": 0.1},
     ),
     "is_gradients.running_average": (
-        lambda **given: climbed(is_gradients.running_average(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "window": 2, "size": 3, "clip": 9.0, "least_ess": 0.1, "weights": "joint"},
+        lambda **given: climbed(
+            is_gradients.running_average(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING, subsample=SUBSAMPLE))
+        ),
+        {"samples": 2, "window": 2, "subsample": SUBSAMPLE, "size": 3, "weighting": WEIGHTING, "kind": "joint", "clip": 9.0}
+        | {"min_ess": 0.1},
     ),
     "is_gradients.isgd": (
-        lambda **given: climbed(is_gradients.isgd(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "reuse": 0.5, "least_ess": 0.1, "form": "score", "weights": "joint", "clip": 9.0, "size": 3},
+        lambda **given: climbed(is_gradients.isgd(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING, subsample=SUBSAMPLE))),
+        {"samples": 2, "reuse": 0.5, "form": "score", "weighting": WEIGHTING, "kind": "joint", "clip": 9.0, "min_ess": 0.1}
+        | {"subsample": SUBSAMPLE, "size": 3},
     ),
     "is_gradients.anchored": (
-        lambda **given: climbed(is_gradients.anchored(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "size": 3, "every": 2, "reuse": 0.5, "least_ess": 0.1, "weights": "joint", "clip": 9.0},
+        lambda **given: climbed(is_gradients.anchored(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING, subsample=SUBSAMPLE))),
+        {"samples": 2, "subsample": SUBSAMPLE, "size": 3, "every": 2, "reuse": 0.5, "weighting": WEIGHTING, "kind": "joint", "clip": 9.0}
+        | {"min_ess": 0.1},
     ),
     # lambertw; outside its domain W is NaN, as its docstring says
     "lambertw.lambertw": (lambda x, branch: finite_part(lambertw.lambertw(x, branch)), {"x": P, "branch": 0}),
@@ -279,6 +301,12 @@ CASES = {
     "lambertw.support": (lambda **given: finite_part(lambertw.support(**given)), {"mu": 1.0, "sigma": 2.0, "gamma": 0.2}),
     "lambertw.fit_igmm": (lambda **given: lambertw.fit_igmm(**given)[:4], {"y": P, "steps": 2, "tolerance": 0.1}),
     "lambertw.fit_mle": (lambda y: lambertw.fit_mle(y)[:4], {"y": P}),
+    "lambertw.Skewed.cdf": (SKEWED.cdf, {"y": P}),
+    "lambertw.Skewed.ppf": (SKEWED.ppf, {"q": P / 5}),
+    "lambertw.Skewed.sample": (lambda **given: SKEWED.sample(**given), {"key": KEY, "shape": (2, 3)}),
+    "lambertw.heavy": (lambertw.heavy, {"z": P, "delta": 0.2}),
+    "lambertw.heavy_inverse": (lambertw.heavy_inverse, {"x": P, "delta": 0.2}),
+    "lambertw.heavy_log_density": (lambertw.heavy_log_density, {"y": P, "mu": 1.0, "sigma": 2.0, "delta": 0.2}),
     "lambertw.skew": (
         lambda gamma_max, d: lambertw.skew(gamma_max, d).transform(jnp.ones(2), POINT),
         {"gamma_max": 0.3, "d": -0.3},
@@ -415,9 +443,9 @@ CASES = {
     "vi.transform": (lambda **given: vi.transform(FITTED, WORDS, **given), {"inner": 2, "tolerance": 0.1}),
     "vi.perplexity": (lambda **given: vi.perplexity(FITTED, WORDS, WORDS, **given), {"inner": 2, "tolerance": 0.1}),
     "vi.stochastic_lda": (
-        lambda **given: lda_of(vi.stochastic_lda, **given),
-        {"key": KEY, "topics": 2, "size": 1, "steps": 2, "alpha": 1.0, "gamma": 1.0, "power": 0.7, "delay": 2.0, "inner": 2}
-        | {"tolerance": 0.1},
+        lambda **given: lda_of(vi.stochastic_lda, **records(given, minibatches=MINIBATCHES)),
+        {"key": KEY, "topics": 2, "minibatches": MINIBATCHES, "size": 1, "steps": 2, "power": 0.7, "delay": 2.0}
+        | {"alpha": 1.0, "gamma": 1.0, "inner": 2, "tolerance": 0.1},
     ),
     "vi.log_mean": (vi.log_mean, {"parameters": P}),
     # models
@@ -496,10 +524,9 @@ CASES = {
             estimator=gradients.path_derivative(REGRESSION, NORMAL, 2),
             optimizer=optax.adam(0.1),
             data=ROWS,
-            progress=False,
-            **{"steps": 2, **given},
+            **records({"steps": 2, **given}, settings=fit.QUIET),
         )[:2],
-        {"key": KEY, "lam": LAM, "steps": 2, "average": 0.5, "tolerance": 0.1, "window": 2},
+        {"key": KEY, "lam": LAM, "steps": 2, "settings": fit.QUIET, "average": 0.5, "tolerance": 0.1, "window": 2},
     ),
     "fit.robbins_monro": (lambda **given: fit.robbins_monro(**given)(2), {"rate": 1.0, "power": 0.7, "delay": 2.0}),
     # how runs end, draws with implicit derivatives
@@ -651,7 +678,7 @@ def spoilt(valid):
 
 # Where an answer takes long, only what has to be refused is tried.
 SLOW = {"mcmc.run_chains", "mcmc.sample_chain", "mcmc.pareto_smooth", "lambertw.tabulated", "lambertw.moments", "lcvi.best_decisions"} | {
-    "is_gradients.sag", "is_gradients.isag", "is_gradients.importance_weights", "lcvi.calibrated", "vi.psis_khat",
+    "is_gradients.sag", "is_gradients.saga", "is_gradients.isag", "is_gradients.importance_weights", "lcvi.calibrated", "vi.psis_khat",
     "vi.cavi_regression", "vi.cavi_mixture", "vi.cavi_normal", "vi.em_mixture", "vi.lda", "vi.stochastic_lda", "mcmc.tune_hmc"} | {
     "posthoc.fit_decision_maker", "posthoc.cross_validate", "posthoc.correct", "lcvi.amortise", "lcvi.calibrate", "lambertw.fit_mle",
     "lambertw.fit_igmm", "fit.fit", "is_gradients.anchored", "is_gradients.isgd", "is_gradients.running_average",

@@ -13,7 +13,7 @@ from course_pkg import _guard, convergence, families, gradients
 from course_pkg.decisions import paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
 from course_pkg.lcvi.options import Objective, Optimisation, checked_objective, checked_optimisation
 from course_pkg.lcvi.result import Approximation, Calibration, bayes_decisions, predictive
@@ -110,10 +110,11 @@ def calibrate(
     keys, known = jax.random.split(key, 8), model.reading.covariates(data)
     adam = optax.adam(optimisation.rate)  # one object: with another the same steps would compile again
 
+    settings = Settings(tolerance=optimisation.tolerance, progress=optimisation.progress, judge=False)  # both are judged together, below
+
     def climb(k, estimator, begin):
         estimator = estimator if optimisation.batch is None else gradients.minibatch(estimator, optimisation.batch)
-        settings: dict[str, Any] = {"tolerance": optimisation.tolerance, "progress": optimisation.progress}
-        return fit(k, estimator, adam, begin, data, optimisation.steps, judge=False, **settings)  # both are judged together, below
+        return fit(k, estimator, adam, begin, data, optimisation.steps, settings)
 
     plain = gradients.reparameterized(model, family, optimisation.samples, entropy="closed form" if family.affine else "monte carlo")
     start = climb(keys[7], plain, family.init(model.dim)).lam if optimisation.warm_start else family.init(model.dim)
