@@ -100,7 +100,9 @@ def table_of_decisions():
         times, found = [], []
         for solve in (
             lambda y=y: bayes_decision(loss, y, method="numerical"),
-            lambda x=x: networks.decide(networks.amortise(jax.random.key(1), predict, x, loss, steps=2000), x),
+            lambda x=x: networks.decide(
+                networks.amortise(jax.random.key(1), predict, x, loss, training=networks.NetworkTraining(steps=2000)), x
+            ),
         ):
             begin = time.perf_counter()
             found.append(jax.block_until_ready(solve()))

@@ -207,6 +207,13 @@ def choice(name: str, x, words) -> str:
     return x
 
 
+def switch(name: str, x) -> bool:
+    """`x`, if it is true or false."""
+    if not isinstance(x, bool | np.bool_):
+        raise ValueError(f"{name} is {x!r}; give True or False")
+    return bool(x)
+
+
 def labels(name: str, x, shape: tuple[int, ...]) -> np.ndarray:
     """`x` as one label for each of `shape`, numbers or words, none of them missing."""
     x = _as_array(name, x)
