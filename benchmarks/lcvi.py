@@ -32,7 +32,7 @@ def fast_roads(table):
         "squared, exponential, closed form": factor_estimator(exponential(squared, 1.0), **options),
         "tilted, linearised, closed form": factor_estimator(linearised(tilted, 1.0), **options),
         "tilted, linearised, on half the draws": factor_estimator(linearised(tilted, 1.0), utility_samples=5, **options),
-        "tilted, exponential, table": factor_estimator(exponential(tilted, 1.0), **options),
+        "tilted, exponential, table": factor_estimator(exponential(tilted, 1.0), draws="table", **options),
         "tilted, exponential, naive, 30 outcomes": factor_estimator(exponential(tilted, 1.0), draws=30, **options),
     }
     start = random_start(jax.random.key(0), *table.value.shape, 20)
