@@ -33,7 +33,7 @@ def fast_roads(table):
         "squared, exponential, closed form": factor_estimator(exponential(squared, 1.0), **options),
         "tilted, linearised, closed form": factor_estimator(linearised(tilted, 1.0), **options),
         "tilted, linearised, on half the draws": factor_estimator(linearised(tilted, 1.0), utility_samples=5, **options),
-        "tilted, exponential, table": factor_estimator(exponential(tilted, 1.0), **options),
+        "tilted, exponential, table": factor_estimator(exponential(tilted, 1.0), draws="table", **options),
         "tilted, exponential, naive, 30 outcomes": factor_estimator(exponential(tilted, 1.0), draws=30, **options),
     }
     start = random_start(jax.random.key(0), *table.value.shape, 20)
@@ -107,7 +107,9 @@ def table_of_decisions(starts):
             times, found = [], []
             for solve in (
                 lambda y=y: bayes_decision(loss, y, method="numerical"),
-                lambda x=x, start=start: networks.decide(networks.amortise(jax.random.key(start), predict, x, loss, steps=2000), x),
+                lambda x=x, start=start: networks.decide(
+                    networks.amortise(jax.random.key(start), predict, x, loss, training=networks.NetworkTraining(steps=2000)), x
+                ),
             ):
                 begin = time.perf_counter()
                 found.append(jax.block_until_ready(solve()))

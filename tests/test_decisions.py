@@ -158,6 +158,12 @@ def test_numerical_decision_agrees_with_scipy_on_a_loss_of_ones_own():
     assert float(d.bayes_decision(d.Loss("cubic", cubic), draws)) == pytest.approx(theirs.x, abs=1e-4)
 
 
+def test_a_readers_own_loss_of_finitely_many_decisions_needs_no_table():
+    ask = d.Loss("ask", lambda y, h: jnp.where(h == 2, 0.3, 1.0 * (y != h)), actions=3)
+    draws = np.array([[0, 0, 0, 0, 1], [0, 1, 0, 1, 1]])
+    assert d.bayes_decision(ask, draws).tolist() == d.bayes_decision(d.cost_matrix([[0.0, 1.0, 0.3], [1.0, 0.0, 0.3]]), draws).tolist()
+
+
 def test_cost_matrix_by_enumeration():
     costs = np.array([[0.0, 4.0, 1.0], [3.0, 0.0, 1.0]])  # two classes, three decisions: the last asks an expert
     loss = d.cost_matrix(costs)

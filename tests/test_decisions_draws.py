@@ -189,7 +189,7 @@ def test_what_does_not_fit_is_told_which_axis_would(call, words):
 
 def test_predictive_s_dictionary_is_corrected_like_its_array():
     y, draws = RNG.normal(size=40), RNG.normal(size=(30, 40))
-    settings = {"train": np.arange(40) % 2 == 0, "nu": 1.0, "hidden": (), "restarts": 1, "steps": 20}
+    settings = {"train": np.arange(40) % 2 == 0, "nu": 1.0, "training": posthoc.Training((), restarts=1, steps=20)}
     with pytest.warns(posthoc.CorrectionWarning):
         first, second = (posthoc.correct(given, y, d.squared(), **settings) for given in ({"y": draws}, draws.T))
     assert np.array_equal(first.decisions, second.decisions)
@@ -208,9 +208,9 @@ KEY, POINTS = jax.random.key(0), np.linspace(-1.0, 1.0, 6)
 COMPILED = {
     "decision": lambda loss: d.bayes_decision(loss, [0.0, 1.0]),
     "risk": lambda loss: d.risk(loss, [0.0, 1.0], [0.0, 1.0]),
-    "maker": lambda loss: posthoc.fit_decision_maker(POINTS[:, None], POINTS, loss, hidden=(), restarts=1, steps=3),
+    "maker": lambda loss: posthoc.fit_decision_maker(POINTS[:, None], POINTS, loss, training=posthoc.Training((), restarts=1, steps=3)),
     "amortise": lambda loss: lcvi.amortise(
-        KEY, lambda key, x, draws: jax.random.normal(key, (draws, len(x))), POINTS[:, None], loss, steps=2
+        KEY, lambda key, x, draws: jax.random.normal(key, (draws, len(x))), POINTS[:, None], loss, training=lcvi.NetworkTraining(steps=2)
     ),
 }
 AT_ONCE = {  # a loss of NumPy's is as good there

@@ -211,7 +211,7 @@ def test_a_cell_that_ends_in_a_result_shows_its_report(found):
     draws = np.random.default_rng(0).normal(size=(60, 50))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", posthoc.CorrectionWarning)  # the draws are those of no model
-        report = posthoc.correct(draws, draws[:, 0] ** 2, LOSS, hidden=(), restarts=1, steps=20, nu=0.0).report
+        report = posthoc.correct(draws, draws[:, 0] ** 2, LOSS, nu=0.0, training=posthoc.Training((), restarts=1, steps=20)).report
     assert pretty(report) == str(report)
 
 

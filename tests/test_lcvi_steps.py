@@ -112,6 +112,19 @@ def test_the_fast_factorisation_has_the_general_gradient(u, draws):
     agree(first, np.concatenate([parts[0], parts[2], parts[1], parts[3], second[:, edges[-1] :]], axis=1))
 
 
+def test_a_table_in_the_place_of_the_closed_form_has_its_gradient():
+    u, at = utilities.exponential(decisions.tilted(0.8), 1.0), factors.random_start(jax.random.key(3), 6, 5, 2)
+    closed, table = (
+        gradients.once(factors.factor_estimator(u, batch=6, samples=4, draws=how), KEY, at, small_table()) for how in (None, "table")
+    )
+    assert float(closed.value) == pytest.approx(float(table.value), rel=1e-4)
+    ours, theirs = (np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(one.gradient)]) for one in (closed, table))
+    assert np.allclose(ours, theirs, atol=1e-3 * np.abs(ours).max())
+    assert (ours != theirs).any()
+    with pytest.raises(ValueError, match="draws is 'closed'"):
+        factors.factor_estimator(u, draws="closed")
+
+
 def test_a_pass_sees_every_row_once_and_a_short_last_minibatch_counts_for_what_it_holds():
     order = factors.Order(jnp.array(0), jnp.arange(8), KEY)
     seen = []
@@ -192,7 +205,7 @@ def test_decisions_about_parameters():
 def test_a_network_learns_the_decisions():
     x = jnp.linspace(-2, 2, 400)[:, None]
     predict = lambda key, x, n: jnp.sin(2 * x[None, :, 0]) + 0.3 * jax.random.normal(key, (n, x.shape[0]))
-    network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), steps=1500, batch=128)
+    network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), training=networks.NetworkTraining(steps=1500, batch=128))
     exact = jnp.sin(2 * x[:, 0]) + 0.3 * stats.norm.ppf(0.2)
     assert float(jnp.abs(networks.decide(network, x) - exact).mean()) < 0.03
 

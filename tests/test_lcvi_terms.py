@@ -38,9 +38,48 @@ def test_log_expected_utilities_and_their_slopes_equal_quadrature(loss, mean, sd
     assert np.allclose(slopes, numeric, rtol=5e-3, atol=2e-3)
 
 
+# losses of a reader's own: one that saturates, the LinEx loss in the reader's own words, and three times the squared loss
+BOUNDED = decisions.Loss(
+    "bounded", lambda y, h: 1 - jnp.exp(-0.5 * (h - y) ** 2), supremum=1.0,
+    normal_risk=lambda mean, sd, h: 1 - jnp.exp(-0.5 * (h - mean) ** 2 / (1 + sd**2)) / jnp.sqrt(1 + sd**2),
+)  # fmt: skip
+LINEX = decisions.Loss(
+    "mine", lambda y, h: jnp.exp(0.8 * (h - y)) - 0.8 * (h - y) - 1, lambda draws, w: -jnp.log(jnp.exp(-0.8 * draws).mean(-1)) / 0.8,
+    normal_risk=lambda mean, sd, h: jnp.exp(0.8 * (h - mean) + 0.32 * sd**2) - 0.8 * (h - mean) - 1,
+)  # fmt: skip
+SCALED = decisions.Loss(
+    "scaled", lambda y, h: 3 * (h - y) ** 2,
+    normal_log_utility=lambda mean, sd, h, M: -0.5 * jnp.log1p(6 * sd**2 / M) - 3 * (h - mean) ** 2 / (M + 6 * sd**2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", [BOUNDED, LINEX], ids=lambda loss: loss.name)
+@pytest.mark.parametrize(("mean", "sd", "h"), [(0.0, 1.0, 0.5), (1.0, 0.7, -2.0)])
+def test_a_readers_own_closed_form_is_used_where_the_packages_are(loss, mean, sd, h):
+    wanted = expectation(lambda y: loss(y, h), mean, sd, h)
+    assert float(closed.expected_loss(loss, mean, sd, h)) == pytest.approx(wanted, rel=2e-5)
+    u = utilities.linearised(loss, 1.7)
+    term = outcomes.normal_outcome(lambda theta, x: (theta + x, sd), u)
+    found = term.value((), jnp.full((3, 1), mean), jnp.array([h]), jnp.zeros(1))
+    assert found.tolist() == pytest.approx([-wanted / 1.7], rel=2e-5)
+
+
+def test_the_own_log_utility_serves_the_exponential_and_a_missing_one_is_named():
+    u = utilities.exponential(SCALED, 1.3)
+    wanted = np.log(expectation(lambda y: u(y, 0.5), 0.2, 0.9, 0.5))
+    assert float(closed.log_expected_utility(u, 0.2, 0.9, 0.5)) == pytest.approx(wanted, rel=2e-5)
+    for utility in (utilities.linearised(SCALED, 1.0), utilities.exponential(LINEX, 1.0)):
+        with pytest.raises(ValueError, match="which has no closed form"):
+            closed.log_expected_utility(utility, 0.0, 1.0, 0.0)
+        with pytest.raises(ValueError, match="no closed form for a normal outcome; use drawn_outcome"):
+            outcomes.normal_outcome(lambda theta, x: (theta, 1.0), utility)
+
+
 def test_a_loss_without_a_closed_form_is_named():
     with pytest.raises(ValueError, match="cubic, which has no closed form"):
         closed.expected_loss(decisions.Loss("cubic", lambda y, h: jnp.abs(y - h) ** 3), 0.0, 1.0, 0.0)
+    with pytest.raises(ValueError, match="any, which has no table of costs; give a cost_matrix"):
+        outcomes.classes(lambda theta, x: x, decisions.Loss("any", lambda y, h: 1.0 * (y != h), actions=2))
     with pytest.raises(ValueError, match="bump, which has no closed form"):
         closed.log_expected_utility(BUMP, 0.0, 1.0, 0.0)
     with pytest.raises(ValueError, match="sd holds -1"):

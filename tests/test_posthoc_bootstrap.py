@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from course_pkg.posthoc import bootstrap_prior
+from course_pkg.posthoc import Refits, bootstrap_prior
 
 RNG = np.random.default_rng(81)
 HEIGHTS = RNG.normal(3.0, 0.2, size=50)
@@ -43,7 +43,7 @@ def test_constant_and_pointwise():
 
 
 def test_threads_processes_and_one_worker_agree():
-    alone, threads = (bootstrap_prior(seed_of, HEIGHTS, 6, workers=n, **QUIET) for n in (1, 3))
+    alone, threads = (bootstrap_prior(seed_of, HEIGHTS, 6, refits=Refits(workers=n), **QUIET) for n in (1, 3))
     np.testing.assert_array_equal(alone.replicates, threads.replicates)
     assert len(np.unique(alone.replicates[:, 0])) == 6  # every replicate has its own key
 
@@ -56,7 +56,7 @@ def test_processes_serve_too():
     import multiprocessing
 
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        other = bootstrap_prior(_plain_mean, HEIGHTS, 2, executor=pool, floor=0.1, **QUIET)
+        other = bootstrap_prior(_plain_mean, HEIGHTS, 2, refits=Refits(executor=pool), floor=0.1, **QUIET)
     here = bootstrap_prior(_plain_mean, HEIGHTS, 2, floor=0.1, **QUIET)
     np.testing.assert_array_equal(other.replicates, here.replicates)
 
@@ -71,18 +71,18 @@ def test_an_interrupted_run_is_taken_up(tmp_path):
         return mean_everywhere(key, rows)
 
     with pytest.raises(RuntimeError, match="goes down"):
-        bootstrap_prior(counted, HEIGHTS, 6, folder=tmp_path, **QUIET)
+        bootstrap_prior(counted, HEIGHTS, 6, refits=Refits(tmp_path), **QUIET)
     assert len(list(tmp_path.glob("replicate-*.npy"))) == 3
     calls += [1]  # so that it is never the fourth again
     before = len(calls)
-    again = bootstrap_prior(counted, HEIGHTS, 6, folder=tmp_path, **QUIET)
+    again = bootstrap_prior(counted, HEIGHTS, 6, refits=Refits(tmp_path), **QUIET)
     assert len(calls) == before + 3
     np.testing.assert_array_equal(again.replicates, bootstrap_prior(mean_everywhere, HEIGHTS, 6, **QUIET).replicates)
-    more = bootstrap_prior(counted, HEIGHTS, 7, folder=tmp_path, **QUIET)
+    more = bootstrap_prior(counted, HEIGHTS, 7, refits=Refits(tmp_path), **QUIET)
     np.testing.assert_array_equal(more.replicates[:6], again.replicates)
     for key, data in ((jax.random.key(1), HEIGHTS), (None, HEIGHTS + 1)):
         with pytest.raises(ValueError, match="another key or other data"):
-            bootstrap_prior(counted, data, 6, folder=tmp_path, key=key, **QUIET)
+            bootstrap_prior(counted, data, 6, refits=Refits(tmp_path), key=key, **QUIET)
 
 
 def test_rows_stay_together_in_any_nest():
@@ -108,7 +108,9 @@ def test_rows_stay_together_in_any_nest():
         ({"refit": lambda key, rows: np.array([np.nan])}, r"refit's decisions \(replicate \d\) holds nan"),
         ({"refit": lambda key, rows: rows[rows > np.median(rows[:25])]}, "decisions of shapes"),
         ({"floor": -1.0}, "floor holds -1"),
-        ({"workers": 0}, "workers is 0"),
+        ({"refits": Refits(workers=0)}, "workers is 0"),
+        ({"refits": Refits(folder=3)}, "folder is 3"),
+        ({"refits": Refits(executor="threads")}, "executor is 'threads'"),
     ],
 )
 def test_bad_input_is_named(arguments, words):

@@ -10,10 +10,11 @@ from scipy import stats
 
 from course_pkg.decisions import bayes_decision, empirical_risk, squared, tilted, zero_one
 from course_pkg.decisions.rules import as_loss
-from course_pkg.posthoc import Correction, CorrectionWarning, SingleQuantile, constant_prior, correct, decide, fidelity
+from course_pkg.posthoc import Correction, CorrectionWarning, Options, SingleQuantile, Training, constant_prior, correct, decide, fidelity
 from course_pkg.posthoc.correct import _by_chance, _doubts, _report
 
-FAST = {"hidden": (), "restarts": 1, "steps": 600}
+TRAINING = Training(hidden=(), restarts=1, steps=600)
+FAST = {"training": TRAINING}
 
 
 def world(n=900, shift=0.0, stretch=0.0, seed=0, S=60):
@@ -62,11 +63,11 @@ def test_a_model_that_is_overridden_is_named():
     y = 3 * np.sin(2 * m) + 0.3 * rng.normal(size=600)
     draws = m[:, None] + 2 * rng.normal(size=(600, 100))
     with pytest.warns(CorrectionWarning, match="override the model"):
-        free = correct(draws, y, squared(), quantiles=lambda d: m, nu=0.0, restarts=2, steps=1500)
+        free = correct(draws, y, squared(), nu=0.0, training=Training(restarts=2, steps=1500), options=Options(lambda d: m))
     assert free.report.against_q_optimal.low > 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorrectionWarning)  # that the model itself saves nothing
-        faithful = correct(draws, y, squared(), quantiles=lambda d: m, nu=1e4, restarts=1, steps=1500)
+        faithful = correct(draws, y, squared(), nu=1e4, training=Training(restarts=1, steps=1500), options=Options(lambda d: m))
     assert faithful.report.fidelity.root_mean_square < 0.25
     assert not any("override" in words for words in faithful.warnings)
 
@@ -75,7 +76,7 @@ def test_new_points_are_decided_as_the_old_ones_were():
     draws, y = world(stretch=0.2)
     x = draws.mean(axis=-1)
     whole = tree(draws, predictions={"y": np.moveaxis(draws[:50], -1, 0)[None]})
-    result = correct(whole, y, squared(), covariates=x, **FAST)
+    result = correct(whole, y, squared(), options=Options(covariates=x), **FAST)
     np.testing.assert_allclose(decide(result, whole, covariates=x[:50], group="predictions"), result.decisions[:50], rtol=1e-4, atol=1e-4)
 
 
@@ -109,7 +110,9 @@ def test_a_right_model_is_seldom_said_to_be_helped(out):
         moved = h + 0.1 * rng.normal() + 0.02 * rng.normal(size=out + 2)
         decide = lambda told, by=moved - h: (q := np.asarray(bayes_decision(loss, told)), q + by)
         chance = _by_chance(loss, y, draws, ~train, decide)
-        report = _report(loss, y, train, h, h, moved, draws.std(axis=-1), chance, 0.9, jax.random.key(run))
+        ways = {"q-optimal": h, "single quantile": h, "decision maker": moved}
+        far = fidelity(moved[~train], h[~train], draws.std(axis=-1)[~train])
+        report = _report(jax.random.key(run), {way: np.asarray(loss(y, a)) for way, a in ways.items()}, train, far, chance, 0.9)
         words = list(_doubts(report, single, 0.9, np.inf))
         assert any("too few for the intervals" in said for said in words) == (out < 20)
         claims += not any("no help" in said for said in words)
@@ -163,14 +166,14 @@ DRAWS, Y = world(30)
         ({"train": np.ones(30, bool)}, "leave at least 2 on either side"),
         ({"train": np.ones(30)}, "give true or false"),
         ({"nu": -1.0}, "nu holds -1"),
-        ({"prior": constant_prior(np.zeros(20))}, "prior.mean has shape"),
+        ({"options": Options(prior=constant_prior(np.zeros(20)))}, "prior.mean has shape"),
         ({"loss": zero_one(2)}, "class"),
-        ({"level": 1.0}, "level is 1"),
+        ({"options": Options(level=1.0)}, "level is 1"),
     ],
 )
 def test_bad_input_is_named(arguments, words):
     with pytest.raises(ValueError, match=words):
-        correct(**({"idata": DRAWS, "y": Y, "loss": tilted(0.3), "nu": 0.0} | FAST | {"steps": 20} | arguments))
+        correct(**({"idata": DRAWS, "y": Y, "loss": tilted(0.3), "nu": 0.0, "training": TRAINING._replace(steps=20)} | arguments))
 
 
 def test_bad_input_of_the_reports_parts_is_named():

@@ -10,6 +10,7 @@ from sklearn.linear_model import QuantileRegressor, Ridge
 from course_pkg.decisions import Loss, absolute, bayes_decision, empirical_risk, linex, squared, tilted, zero_one
 from course_pkg.posthoc import (
     DecisionPrior,
+    Training,
     characterize,
     constant_prior,
     cross_validate,
@@ -21,7 +22,8 @@ from course_pkg.posthoc import (
 )
 
 RNG = np.random.default_rng(80)
-LINEAR = {"hidden": (), "restarts": 1, "held_out": 0.0, "steps": 4000, "rate": 0.02}
+WHOLE = Training(hidden=(), restarts=1, held_out=0.0, steps=4000, rate=0.02)
+LINEAR = {"training": WHOLE}
 
 
 def table(n=300, d=3, seed=0):
@@ -90,7 +92,7 @@ def test_when_the_predictive_is_right_no_map_of_its_quantiles_beats_the_right_qu
     y = mean + sd * rng.normal(size=20_000)
     levels = np.arange(1, 10) / 10
     features = (mean[:, None] + sd[:, None] * stats.norm.ppf(levels)).astype("f4")  # exact quantiles, no draws
-    fit = fit_decision_maker(features[:4000], y[:4000], tilted(0.2), restarts=1, hidden=())
+    fit = fit_decision_maker(features[:4000], y[:4000], tilted(0.2), training=Training(hidden=(), restarts=1))
     cost = [np.asarray(tilted(0.2)(y[4000:], h)) for h in (features[4000:, 1], np.asarray(fit.maker(features[4000:])))]
     excess = cost[1] - cost[0]
     assert cost[1].mean() <= cost[0].mean() * 1.01  # it finds the right quantile
@@ -116,10 +118,10 @@ def test_a_large_nu_returns_the_model_and_none_forgets_it(hidden):
     m = rng.uniform(-2, 2, size=400)
     y = np.sin(3 * m) + 0.1 * rng.normal(size=400)
     prior = constant_prior(m, 0.5)
-    near = fit_decision_maker(m[:, None], y, squared(), prior=prior, nu=1e4, hidden=hidden)
+    near = fit_decision_maker(m[:, None], y, squared(), prior=prior, nu=1e4, training=Training(hidden))
     assert np.sqrt(np.mean((np.asarray(near.maker(m[:, None])) - m) ** 2)) < 0.05
     if hidden:
-        free = fit_decision_maker(m[:, None], y, squared(), prior=prior, nu=0.0, hidden=hidden)
+        free = fit_decision_maker(m[:, None], y, squared(), prior=prior, nu=0.0, training=Training(hidden))
         assert float(empirical_risk(squared(), y, free.maker(m[:, None]))) < 0.1
 
 
@@ -128,7 +130,7 @@ def test_cross_validation_picks_the_prior_that_is_right_and_drops_the_one_that_i
     x = rng.normal(size=(60, 8))
     truth = x[:, 0]
     y = truth + 2 * rng.normal(size=60)
-    options = {"nu": [0.0, 1.0, 100.0], "hidden": (10,), "restarts": 1, "steps": 600}
+    options = {"nu": [0.0, 1.0, 100.0], "training": Training(hidden=(10,), restarts=1, steps=600)}
     right = fit_decision_maker(x, y, squared(), prior=constant_prior(truth), **options)
     wrong = fit_decision_maker(x, y, squared(), prior=constant_prior(truth + 20), **options)
     assert right.nu == 100.0
@@ -140,20 +142,20 @@ def test_cross_validation_picks_the_prior_that_is_right_and_drops_the_one_that_i
 def test_cross_validation_is_by_hand_what_it_says():
     x, y = table(40, 1)
     prior = constant_prior(np.zeros(40))
-    risks = cross_validate(x, y, squared(), prior, [0.0, 1e6], hidden=(), steps=2000, folds=4)
+    risks = cross_validate(x, y, squared(), prior, [0.0, 1e6], training=Training(hidden=(), restarts=1, steps=2000, folds=4))
     assert risks[1].mean() == pytest.approx(np.mean(y**2), rel=0.15)  # decisions of 0
 
 
 def test_early_stopping_keeps_the_best_look_and_stops():
     rng = np.random.default_rng(7)
     x, y = rng.normal(size=(60, 10)), rng.normal(size=60)  # nothing to learn
-    fit = fit_decision_maker(x, y, squared(), hidden=(50, 50), steps=5000, patience=20)
+    fit = fit_decision_maker(x, y, squared(), training=Training((50, 50), steps=5000, patience=20))
     seen = fit.stop[fit.best]
     assert fit.steps == 10 * (int(np.nanargmin(seen)) + 1)
     assert np.isnan(seen[-1])
     assert np.isfinite(seen).sum() == np.nanargmin(seen) + 21
     assert fit.best == int(np.nanmin(fit.stop, axis=1).argmin())
-    overfitted = fit_decision_maker(x, y, squared(), hidden=(50, 50), steps=5000, held_out=0.0)
+    overfitted = fit_decision_maker(x, y, squared(), training=Training((50, 50), steps=5000, held_out=0.0))
     fresh = rng.normal(size=(2000, 10))
     assert np.mean(np.asarray(fit.maker(fresh)) ** 2) < np.mean(np.asarray(overfitted.maker(fresh)) ** 2)
 
@@ -161,7 +163,7 @@ def test_early_stopping_keeps_the_best_look_and_stops():
 def test_minibatches_reach_what_all_points_reach():
     x, y = table(500)
     whole = fit_decision_maker(x, y, squared(), **LINEAR)
-    parts = fit_decision_maker(x, y, squared(), **LINEAR, batch=100)
+    parts = fit_decision_maker(x, y, squared(), training=WHOLE._replace(batch=100))
     assert empirical_risk(squared(), y, parts.maker(x)) < 1.02 * empirical_risk(squared(), y, whole.maker(x))
 
 
@@ -173,7 +175,8 @@ def test_points_held_out_for_stopping_are_never_learnt_from(batch):
     _, stop = _split(jax.random.key(0), np.ones(500, bool), 0.25)
     shuffled = y.copy()
     shuffled[stop] = y[stop][::-1]  # the mean and the scale of the outcomes stay
-    options = {"hidden": (), "restarts": 1, "batch": batch, "steps": 10 if batch is None else 50, "key": jax.random.key(0)}  # one look
+    one_look = Training(hidden=(), restarts=1, batch=batch, steps=10 if batch is None else 50)
+    options = {"training": one_look, "key": jax.random.key(0)}
     fits = [fit_decision_maker(x, outcome, squared(), **options) for outcome in (y, shuffled)]
     np.testing.assert_allclose(fits[0].maker(x), fits[1].maker(x), rtol=1e-5)
     assert fits[0].stop[0, 0] != pytest.approx(fits[1].stop[0, 0])
@@ -183,16 +186,17 @@ def test_points_held_out_for_stopping_are_never_learnt_from(batch):
 
 def test_units_and_constant_columns_do_not_matter():
     x, y = table(200)
-    small = fit_decision_maker(x, y, absolute(), key=jax.random.key(3), steps=500)
-    large = fit_decision_maker(1000 * x - 7, 1000 * y, absolute(), key=jax.random.key(3), steps=500)
-    padded = fit_decision_maker(np.column_stack([x, np.ones(200)]), y, absolute(), hidden=(), steps=2000)
+    small = fit_decision_maker(x, y, absolute(), key=jax.random.key(3), training=Training(steps=500))
+    large = fit_decision_maker(1000 * x - 7, 1000 * y, absolute(), key=jax.random.key(3), training=Training(steps=500))
+    padded = fit_decision_maker(np.column_stack([x, np.ones(200)]), y, absolute(), training=Training(hidden=(), steps=2000))
     np.testing.assert_allclose(large.maker(1000 * x - 7) / 1000, small.maker(x), rtol=0.05, atol=0.2)
     assert np.isfinite(np.asarray(padded.maker(np.column_stack([x, np.ones(200)])))).all()
 
 
 def test_the_same_key_gives_the_same_maker_and_tables_keep_their_shape():
     x, y = table(60)
-    fits = [fit_decision_maker(x.reshape(6, 10, 3), y.reshape(6, 10), squared(), steps=100, key=jax.random.key(k)) for k in (1, 1, 2)]
+    cells, short = (x.reshape(6, 10, 3), y.reshape(6, 10)), Training(steps=100)
+    fits = [fit_decision_maker(*cells, squared(), training=short, key=jax.random.key(k)) for k in (1, 1, 2)]
     h = [np.asarray(fit.maker(x.reshape(6, 10, 3))) for fit in fits]
     assert h[0].shape == (6, 10)
     np.testing.assert_array_equal(h[0], h[1])
@@ -201,7 +205,7 @@ def test_the_same_key_gives_the_same_maker_and_tables_keep_their_shape():
 
 def test_any_loss_without_a_closed_form_serves():
     x, y = table(200)
-    fit = fit_decision_maker(x, y / 10, linex(1.0), hidden=(), **{k: v for k, v in LINEAR.items() if k != "hidden"})
+    fit = fit_decision_maker(x, y / 10, linex(1.0), **LINEAR)
     residual = np.asarray(fit.maker(x)) - y / 10
     assert np.mean(np.expm1(residual)) == pytest.approx(0, abs=5e-3)  # the slope in the intercept
 
@@ -233,18 +237,22 @@ PRIOR = constant_prior(np.zeros(20))
         ({"prior": DecisionPrior(np.zeros(20), np.zeros(20))}, "prior.sd holds 0"),
         ({"loss": zero_one(2)}, "whose decisions are classes"),
         ({"loss": "squared"}, "loss is 'squared'"),
-        ({"held_out": 1.0}, "held_out is 1.0"),
-        ({"held_out": 0.001}, "leaves one part empty"),
-        ({"folds": 15, "nu": [0.0, 1.0], "prior": PRIOR}, "folds is 15"),
-        ({"hidden": (0,)}, "hidden is 0"),
-        ({"restarts": 0}, "restarts is 0"),
-        ({"rate": 0.0}, "rate is 0"),
+        (Training(held_out=1.0), "held_out is 1.0"),
+        (Training(held_out=0.001), "leaves one part empty"),
+        ({"training": Training(folds=15), "nu": [0.0, 1.0], "prior": PRIOR}, "folds is 15"),
+        (Training(hidden=(0,)), "hidden is 0"),
+        (Training(restarts=0), "restarts is 0"),
+        (Training(rate=0.0), "rate is 0"),
+        (Training(folds=1), "folds is 1"),
+        (Training(decay="no"), "decay is 'no'"),
         ({"loss": lambda y, h: jnp.log(h - h) + y}, "never finite"),
     ],
 )
 def test_bad_input_is_named(arguments, words):
     with pytest.raises(ValueError, match=words):
-        fit_decision_maker(**({"features": X, "y": Y, "loss": squared(), "steps": 20} | arguments))
+        if isinstance(arguments, Training):
+            arguments = {"training": arguments}
+        fit_decision_maker(**({"features": X, "y": Y, "loss": squared(), "training": Training(steps=20)} | arguments))
 
 
 def test_bad_input_elsewhere_is_named():

@@ -44,7 +44,7 @@ COVARIANCE = np.array([[2.0, 1.0], [1.0, 3.0]])
 TRACE = RNG.normal(size=300)
 BELIEF = posthoc.belief_on_grid(np.linspace(-4, 4, 9), lambda eta: -(eta**2))
 PRIOR = posthoc.constant_prior(Y)
-QUICK = {"hidden": (2,), "restarts": 1, "steps": 10}
+QUICK = posthoc.Training(hidden=(2,), restarts=1, steps=10)
 
 
 def flat(x):
@@ -77,7 +77,7 @@ def records(given, **named):
 
 
 def maker(**changed):
-    found = posthoc.fit_decision_maker(**{"features": X, "y": Y, "loss": d.squared(), **QUICK, **changed})
+    found = posthoc.fit_decision_maker(**records({"features": X, "y": Y, "loss": d.squared(), **changed}, training=QUICK))
     return found.maker, found.nu
 
 
@@ -85,7 +85,7 @@ def corrected(**changed):
     given = {"idata": DRAWS, "y": Y, "loss": d.squared(), "train": np.arange(6) % 2 == 0, "quantiles": 2, "nu": 1.0, "held_out": 0.4}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", posthoc.CorrectionWarning)
-        found = posthoc.correct(**{**given, **QUICK, **changed})
+        found = posthoc.correct(**records({**given, **changed}, training=QUICK, options=posthoc.Options()))
     return found.decisions, found.q_optimal, found.report
 
 
@@ -197,23 +197,25 @@ CASES = {
     "posthoc.constant_prior": (lambda h_q, sd: posthoc.constant_prior(h_q, sd)[:2], {"h_q": Y, "sd": 2.0}),
     "posthoc.pointwise_prior": (lambda mean, sd: posthoc.pointwise_prior(mean, sd)[:2], {"mean": Y, "sd": np.abs(Y)}),
     "posthoc.bootstrap_prior": (
-        lambda **given: posthoc.bootstrap_prior(lambda key, rows: np.full(2, np.mean(rows)), P, progress=False, **given)[:2],
-        {"key": KEY, "n_bootstrap": 4, "floor": 0.1, "workers": 1},
+        lambda **given: posthoc.bootstrap_prior(
+            lambda key, rows: np.full(2, np.mean(rows)), P, progress=False, **records(given, refits=posthoc.Refits())
+        )[:2],
+        {"key": KEY, "n_bootstrap": 4, "floor": 0.1, "workers": 1, "refits": posthoc.Refits()},
     ),
     "posthoc.fit_decision_maker": (
         maker,
         {"features": X, "y": Y, "loss": d.squared(), "prior": PRIOR, "nu": 1.0, "hidden": (2,), "restarts": 1, "steps": 10, "rate": 0.1}
-        | {"batch": 3, "held_out": 0.5, "patience": 2, "folds": 2, "key": KEY},
+        | {"batch": 3, "held_out": 0.5, "patience": 2, "folds": 2, "training": QUICK, "key": KEY},
     ),
     "posthoc.cross_validate": (
-        posthoc.cross_validate,
-        {"features": X, "y": Y, "loss": d.squared(), "prior": PRIOR, **QUICK}
-        | {"nus": np.array([1.0, 2.0]), "folds": 2, "held_out": 0.0, "rate": 0.1, "key": KEY},
+        lambda **given: posthoc.cross_validate(**records(given, training=QUICK)),
+        {"features": X, "y": Y, "loss": d.squared(), "prior": PRIOR, "hidden": (2,), "restarts": 1, "steps": 10}
+        | {"nus": np.array([1.0, 2.0]), "folds": 2, "held_out": 0.0, "rate": 0.1, "training": QUICK, "key": KEY},
     ),
     "posthoc.correct": (
         corrected,
         {"idata": DRAWS, "y": Y, "loss": d.squared(), "train": np.arange(6) % 2 == 0, "quantiles": 2, "covariates": X, "prior": PRIOR}
-        | {"nu": 1.0, "level": 0.9, "far": 0.5, "held_out": 0.4, "key": KEY},
+        | {"nu": 1.0, "level": 0.9, "far": 0.5, "held_out": 0.4, "training": QUICK, "options": posthoc.Options(), "key": KEY},
     ),
     "posthoc.belief_on_grid": (posthoc.belief_on_grid, {"eta": P.cumsum(), "log_density": P}),
     "posthoc.coherent_update": (posthoc.coherent_update, {"belief": BELIEF, "loss": d.squared(), "y": Y, "weight": 2.0}),
@@ -346,10 +348,12 @@ CASES = {
     "lcvi.amortise": (
         lambda **given: (
             lcvi.amortise(
-                predict=lambda key, x, draws: jax.random.normal(key, (draws, len(x))), **{"batch": 2, "width": 2, "depth": 1, **given}
+                predict=lambda key, x, draws: jax.random.normal(key, (draws, len(x))),
+                **records({"batch": 2, "width": 2, "depth": 1, **given}, training=lcvi.NetworkTraining()),
             ).scale
         ),
-        {"key": KEY, "x": X, "loss": d.squared(), "steps": 2, "batch": 2, "rate": 0.1, "draws": 2, "width": 2, "depth": 1},
+        {"key": KEY, "x": X, "loss": d.squared(), "steps": 2, "batch": 2, "rate": 0.1, "draws": 2, "width": 2, "depth": 1}
+        | {"training": lcvi.NetworkTraining()},
     ),
     "lcvi.bayes_rule": (
         lambda **given: lcvi.bayes_rule(REGRESSION, **given)(KEY, jnp.ones((2, 2)), jnp.asarray(X)),

@@ -327,7 +327,11 @@ def untrained(features, y, loss, *, nu=0.0, **settings):
 
 def trained(times, **fixed):
     """Trains when it is first called, and no more after some times: every width of layers and features takes long to compile."""
-    calls = iter(times * [briefly(posthoc.fit_decision_maker, **fixed)])
+
+    def fit(*arguments, training, **settings):
+        return posthoc.fit_decision_maker(*arguments, training=training._replace(**fixed), **settings)
+
+    calls = iter(times * [fit])
     return lambda *arguments, **settings: next(calls, untrained)(*arguments, **settings)
 
 
@@ -490,10 +494,10 @@ def test_radon(radon, run, monkeypatch):
         monkeypatch.setattr(radon, engine, some)
     corrected: list = []
 
-    def correct(tree, y, loss, **settings):
+    def correct(tree, y, loss, training, **settings):
         """The published settings once; their result again for every engine."""
         if not corrected:
-            corrected.append(posthoc.correct(tree, y, loss, **(settings | {"steps": 20})))
+            corrected.append(posthoc.correct(tree, y, loss, training=training._replace(steps=20), **settings))
         return corrected[0]
 
     monkeypatch.setattr(radon, "correct", correct)
@@ -521,7 +525,8 @@ def test_corn(script, run, monkeypatch):
     def correct(draws, y, loss, **settings):
         calls.append(settings)
         if not corrected:
-            corrected.append(posthoc.correct(draws, y, loss, **(settings | {"steps": 20, "restarts": 1})))
+            briefly = settings["training"]._replace(steps=20, restarts=1)
+            corrected.append(posthoc.correct(draws, y, loss, **(settings | {"training": briefly})))
         return corrected[0]
 
     monkeypatch.setattr(module, "correct", correct)
@@ -529,8 +534,9 @@ def test_corn(script, run, monkeypatch):
         found = run(module, "--runs", "1")
     found["stops"] = stored("posthoc", "corn")["stops"]
     like(found, "posthoc", "corn")
-    assert {"restarts", "prior"} <= calls[-1].keys()
-    assert sum("prior" in settings for settings in calls) == 4  # NUTS has no refits
+    priors = [settings["options"].prior is not None for settings in calls if "options" in settings]
+    assert priors[-1]
+    assert sum(priors) == 4  # NUTS has no refits
     y = np.asarray(made_up.test.y)
     assert found["constant"]["squared"][1] == pytest.approx(np.mean((y - np.asarray(made_up.train.y).mean()) ** 2), rel=1e-4)
     draws = module.kept("vi", lambda: pytest.fail("what is kept is not run again"))

@@ -1,7 +1,7 @@
 """Chapter 1: losses, Bayes rules and risks.
 
-Read `losses` first (what a decision costs), then `rules` (the decision that costs least in expectation), then `risk` (how much that is)
-and `reduction` (what a better decision saves, with its interval).
+Read `losses` first (what a decision costs; `normal` has the averages of those losses in closed form), then `rules` (the decision that
+costs least in expectation), then `risk` (how much that is) and `reduction` (what a better decision saves, with its interval).
 """
 
 from course_pkg.decisions.losses import (

@@ -2,11 +2,11 @@ r"""Losses: what a decision costs once the truth is known.
 
 A loss :math:`\ell(y, h)` says what it costs to decide :math:`h` when the truth turns out to be :math:`y`. It is written for numbers and
 works on arrays, element by element. A `Loss` carries the function together with what is known about it: its Bayes rule in closed form,
-its supremum, and whether it is convex in the decision.
+its supremum, whether it is convex in the decision, and what it is worth on average where the truth is normal.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,13 +14,23 @@ import numpy as np
 from jax.tree_util import Partial
 
 from course_pkg import _guard
+from course_pkg.decisions import normal
 
 
 class Loss(NamedTuple):
     r"""A loss :math:`\ell(y, h)` and what is known about it.
 
     Call it like its equation: ``tilted(0.2)(y, h)``. Any elementwise JAX function makes a loss:
-    ``Loss("cubic", lambda y, h: abs(y - h) ** 3)``.
+    ``Loss("cubic", lambda y, h: abs(y - h) ** 3)``. What else is known of it spares draws and steps, and is believed: look at it at some
+    points by `decisions.risk` first.
+
+    Example:
+        >>> cosh = Loss(
+        ...     "cosh", lambda y, h: jnp.cosh(h - y) - 1, convex=True,
+        ...     normal_risk=lambda mean, sd, h: jnp.exp(0.5 * sd**2) * jnp.cosh(h - mean) - 1,
+        ... )
+        >>> round(float(cosh.normal_risk(0.0, 1.0, 0.5)), 3)  # lcvi.expected_loss and lcvi.calibrate use it
+        0.859
     """
 
     name: str
@@ -29,6 +39,9 @@ class Loss(NamedTuple):
     supremum: float = float("inf")  # of the cost over all y and h
     convex: bool = False  # in h, for every y
     actions: int | None = None  # decisions are 0, ..., actions - 1; None where they are real numbers
+    costs: Any = None  # (classes, actions) the whole loss, where the truth is one of finitely many classes, too
+    normal_risk: Callable | None = None  # (mean, sd, h) -> expected loss where y ~ N(mean, sd^2), in closed form
+    normal_log_utility: Callable | None = None  # (mean, sd, h, M) -> log of the expectation of exp(-loss / M) there, likewise
 
     def __call__(self, y, h):
         """The cost of deciding ``h`` when the truth is ``y``, element by element."""
@@ -44,7 +57,8 @@ def squared() -> Loss:
 
     Source: thesis, Table 4.1; paper, Table 1.
     """
-    return Loss("squared", _squared, _mean, convex=True)
+    known = Loss("squared", _squared, _mean, convex=True)
+    return known._replace(normal_risk=normal.squared_risk, normal_log_utility=normal.squared_log_utility)
 
 
 def absolute() -> Loss:
@@ -56,7 +70,7 @@ def absolute() -> Loss:
 
     Source: thesis, Table 4.1 (with the bars of erratum P06).
     """
-    return Loss("absolute", _absolute, Partial(_quantile, q=0.5), convex=True)
+    return _with_forms(Loss("absolute", _absolute, Partial(_quantile, q=0.5), convex=True), 1.0, 1.0)
 
 
 def tilted(q: float) -> Loss:
@@ -78,7 +92,7 @@ def tilted(q: float) -> Loss:
     Source: thesis, Table 4.1 and section 4.1.7 (with the bars of erratum P06).
     """
     q = _guard.proportion("q", q)
-    return Loss(f"tilted({q:g})", Partial(_imbalanced, q, 1 - q), Partial(_quantile, q=q), convex=True)
+    return _with_forms(Loss(f"tilted({q:g})", Partial(_imbalanced, q, 1 - q), Partial(_quantile, q=q), convex=True), q, 1 - q)
 
 
 def imbalanced(a: float, b: float) -> Loss:
@@ -101,7 +115,7 @@ def imbalanced(a: float, b: float) -> Loss:
     """
     a, b = _guard.positive("a", a), _guard.positive("b", b)
     name = f"imbalanced({a:g}, {b:g})"
-    return Loss(name, Partial(_imbalanced, a, b), Partial(_quantile, q=a / (a + b)), convex=True)
+    return _with_forms(Loss(name, Partial(_imbalanced, a, b), Partial(_quantile, q=a / (a + b)), convex=True), a, b)
 
 
 def linex(c: float) -> Loss:
@@ -125,7 +139,8 @@ def linex(c: float) -> Loss:
     c = _guard.number("c", c)
     if c == 0:
         raise ValueError("c is 0; give a tilt above or below 0, or use squared(), the limit of 2 linex(c) / c**2")
-    return Loss(f"linex({c:g})", Partial(_linex, c), Partial(_log_mean_exp, c), convex=True)
+    risk = Partial(normal.linex_risk, c)
+    return Loss(f"linex({c:g})", Partial(_linex, c), Partial(_log_mean_exp, c), convex=True, normal_risk=risk)
 
 
 def cost_matrix(costs) -> Loss:
@@ -149,7 +164,7 @@ def cost_matrix(costs) -> Loss:
     """
     costs = _guard.numbers("costs", costs, ndim=2)
     rule = Partial(_cheapest_column, costs)
-    return Loss("cost matrix", Partial(_look_up, costs), rule, supremum=float(costs.max()), actions=costs.shape[1])
+    return Loss("cost matrix", Partial(_look_up, costs), rule, supremum=float(costs.max()), actions=costs.shape[1], costs=costs)
 
 
 def zero_one(classes: int) -> Loss:
@@ -271,6 +286,12 @@ def _quantile(draws, weights, *, q):
     mass = xp.cumsum(xp.take_along_axis(xp.broadcast_to(xp.asarray(weights), draws.shape), order, -1), axis=-1)
     place = xp.argmax(mass >= q - size * np.finfo(mass.dtype).eps, axis=-1, keepdims=True)  # rounding, again
     return jnp.asarray(xp.take_along_axis(xp.take_along_axis(draws, order, -1), place, -1)[..., 0])
+
+
+def _with_forms(loss: Loss, a, b) -> Loss:
+    """The imbalanced loss with these prices, and its averages under a normal."""
+    risk, log_utility = Partial(normal.imbalanced_risk, a, b), Partial(normal.imbalanced_log_utility, a, b)
+    return loss._replace(normal_risk=risk, normal_log_utility=log_utility)
 
 
 def _squared(y, h):

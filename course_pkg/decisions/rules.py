@@ -63,7 +63,7 @@ def bayes_decision(loss, draws, weights=None, *, method: str = "auto", axis=None
         raise ValueError(f'method is "closed" and {loss.name} loss has no known Bayes rule; use method="numerical"')
     if loss.actions is not None:
         _check_classes(loss, draws)
-        if method == "numerical":
+        if method == "numerical" or loss.rule is None:
             return bayes_action(loss, draws, jnp.arange(loss.actions), weights)
     if loss.rule is not None and method != "numerical":
         return loss.rule(draws, None if weights is None else jnp.broadcast_to(weights, draws.shape))
@@ -110,10 +110,9 @@ def bayes_action(loss, draws, actions, weights=None, *, axis=None):
 
 
 def _check_classes(loss: Loss, draws):
-    if _guard.traced(draws):
+    if _guard.traced(draws) or loss.costs is None:
         return
-    (costs,) = as_partial(loss.loss).args
-    classes = costs.shape[0]
+    classes = loss.costs.shape[0]
     if not bool(((draws >= 0) & (draws < classes) & (draws == jnp.floor(draws))).all()):
         raise ValueError(f"draws hold a class outside 0, ..., {classes - 1}; number the classes as the rows of the cost matrix")
 

@@ -62,7 +62,7 @@ def factor_estimator(
     batch: int = 100,
     samples: int = 11,
     utility_samples: int | None = None,
-    draws: int | None = None,
+    draws: int | str | None = None,
     noise_sd: float = 1.0,
     prior_sd: float = 10.0,
     em: bool = False,
@@ -78,8 +78,9 @@ def factor_estimator(
             afresh at every step the same rate ends at a worse place.
         samples: draws of the factors.
         utility_samples: how many of them serve the utility term; all where not given.
-        draws: None for the closed form of the inner expectation, or a table where that is quicker; a number for as many independent
-            outcomes for each cell and draw of the factors: the naive estimator, kept to compare with.
+        draws: None for the closed form of the inner expectation, or a table where there is none; ``"table"`` for the table in any case
+            (for the exponential of a tilted loss it is the quicker of the two); a number for as many independent outcomes for each cell
+            and draw of the factors: the naive estimator, kept to compare with.
         noise_sd: of a cell, above 0.
         prior_sd: of the factors, above 0.
         em: the decisions are not climbed in: at each step they are the Bayes decision for squared loss, the mean of the draws; ``h`` is
@@ -96,7 +97,10 @@ def factor_estimator(
     if inner > samples:
         raise ValueError(f"utility_samples is {inner}, more than the {samples} samples there are; give at most as many")
     noise_sd, prior_sd = _guard.positive("noise_sd", noise_sd), _guard.positive("prior_sd", prior_sd)
-    term = None if utility is None else _inner(utility, noise_sd, draws)
+    if isinstance(draws, str) and draws != "table":
+        raise ValueError(f'draws is {draws!r}; give a number of outcomes, "table", or None for the closed form')
+    outcomes = None if draws is None or isinstance(draws, str) else _guard.count("draws", draws)
+    term = None if utility is None else _inner(utility, noise_sd, outcomes, table=draws == "table")
 
     def init(key, pair, data):  # noqa: ARG001
         rows = pair.lam.row_mu.shape[0]
@@ -107,7 +111,7 @@ def factor_estimator(
         factors, columns = pair.lam.column_mu.shape[1], pair.lam.column_mu.shape[0]
         row_eps = jax.random.normal(keys[0], (samples, batch, factors))
         column_eps = jax.random.normal(keys[1], (samples, columns, factors))
-        outcome = () if draws is None or term is None else jax.random.normal(keys[2], (inner, draws, batch, columns))
+        outcome = () if outcomes is None or term is None else jax.random.normal(keys[2], (inner, outcomes, batch, columns))
         return row_eps, column_eps, outcome
 
     def bound(pair, noise, index, real, data):
@@ -183,13 +187,11 @@ def _block_quantile(key, lam, z, start, noise_sd, place):
     return np.partition(y, place, axis=-1)[..., place]
 
 
-def _inner(utility, noise_sd, draws) -> Callable:
-    if draws is not None:
-        _guard.count("draws", draws)
-
+def _inner(utility, noise_sd, outcomes, table) -> Callable:
+    if outcomes is not None:
         return lambda mean, h, outcome: from_outcomes(utility, mean[:, None] + noise_sd * outcome, h)
-    form = closed.utility_form(utility)
-    if form is None or not (utility.linear or closed.is_squared(utility)):  # a table costs less than two tails
+    form = None if table else closed.utility_form(utility)
+    if form is None:
         read = location_table(utility, noise_sd)
         return lambda mean, h, _: read(mean, h[None]).mean(axis=0)
     return lambda mean, h, _: form(mean, noise_sd, h[None]).mean(axis=0)

@@ -76,10 +76,21 @@ def decide(network: Network, x):
     return location + scale * (a @ matrix + bias[None])[:, 0]
 
 
-def amortise(
-    key: PRNGKeyArray, predict: Callable, x, loss, *, steps: int = 3000, batch: int = 512, rate: float = 3e-3, draws: int = 50,
-    width: int = 32, depth: int = 2,
-) -> Network:  # fmt: skip
+class NetworkTraining(NamedTuple):
+    """The size of a network that decides, and how it is trained."""
+
+    width: int = 32  # of a layer
+    depth: int = 2  # layers between input and output
+    steps: int = 3000  # of Adam, with a rate that falls to zero as a cosine
+    rate: float = 3e-3  # the first
+    batch: int = 512  # points of a step
+    draws: int = 50  # of the predictive at each of them
+
+
+TRAINING = NetworkTraining()
+
+
+def amortise(key: PRNGKeyArray, predict: Callable, x, loss, *, training: NetworkTraining = TRAINING) -> Network:
     r"""Train a network to decide at any ``x`` as the predictive distribution there would have it.
 
     Args:
@@ -87,27 +98,37 @@ def amortise(
         predict: ``(key, x (b, d), draws) -> y (draws, b)``, predictive draws at some points.
         x: shape ``(n, d)``, the points that it will be asked about, or some of their kind.
         loss: a `Loss` or a function ``(y, h) -> cost``.
-        steps: of Adam, with a rate that falls to zero as a cosine.
-        batch: points of a step.
-        rate: the first.
-        draws: of each of them.
-        width: of the network.
-        depth: of the network.
+        training: the network's size, and the steps, points and draws it learns from; see `NetworkTraining`.
 
     Raises:
-        ValueError: if a number is out of range or ``x`` is not a finite table.
+        ValueError: if a field of ``training`` is out of range or ``x`` is not a finite table.
+
+    Example:
+        >>> from course_pkg.decisions import squared
+        >>> noisy = lambda key, x, draws: x[:, 0] + jax.random.normal(key, (draws, len(x)))
+        >>> x = jnp.linspace(-1.0, 1.0, 50)[:, None]
+        >>> network = amortise(jax.random.key(0), noisy, x, squared(), training=NetworkTraining(width=8, depth=1, steps=500, batch=50))
+        >>> bool(jnp.abs(decide(network, x) - x[:, 0]).mean() < 0.1)  # the predictive mean
+        True
 
     Source: thesis, section 4.1.6 and Table 4.2.
     """
     key, x, loss = _guard.key(key), _guard.numbers("x", x, ndim=2), as_loss(loss)
-    batch, draws, steps = _guard.count("batch", batch), _guard.count("draws", draws), _guard.count("steps", steps)
+    width, depth, steps, rate, batch, draws = _checked(training)
     keys = jax.random.split(key, 3)
     sample = predict(keys[0], x[:: max(1, len(x) // 1000)], draws)
     _guard.traceable(f"loss {loss.name}", loss.loss, sample, sample[:1])
     network = start_network(keys[1], x, location=float(sample.mean()), scale=float(sample.std()), width=width, depth=depth)
-    optimizer = optax.adam(optax.cosine_decay_schedule(_guard.positive("rate", rate), steps))
+    optimizer = optax.adam(optax.cosine_decay_schedule(rate, steps))
     estimator = _network_estimator(predict, loss, batch, draws)
     return fit(keys[2], estimator, optimizer, network, x, steps, Settings(progress=False, judge=False)).lam  # minus a loss is not in nats
+
+
+def _checked(training: NetworkTraining) -> NetworkTraining:
+    if not isinstance(training, NetworkTraining):
+        raise ValueError(f"training is {training!r}; give a record, such as NetworkTraining(width=16)")
+    counts = {name: _guard.count(name, n) for name, n in training._asdict().items() if name != "rate"}
+    return NetworkTraining(rate=_guard.positive("rate", training.rate), **counts)
 
 
 def _network_estimator(predict, loss, batch, draws) -> Estimator:

@@ -94,7 +94,7 @@ def normal_outcome(moments: Callable | None, utility: Utility) -> Term:
 
     Args:
         moments: ``(theta, covariates) -> (mean, sd)``; a model whose outcome is normal states it as ``model.reading.moments``.
-        utility: one for which `closed` knows the integral.
+        utility: one whose loss says the integral (``normal_risk`` or ``normal_log_utility``).
 
     Raises:
         ValueError: if the utility has no closed form, or ``moments`` is None: the model does not say that its outcome is normal.
@@ -129,9 +129,9 @@ def classes(probabilities: Callable, loss: Loss, M: float | None = None) -> Term
 
     Source: thesis, section 4.1.5 (discrete outputs); Cobb, Roberts and Gal (2018).
     """
-    if not isinstance(loss, Loss) or loss.actions is None:
-        raise ValueError(f"loss is {getattr(loss, 'name', loss)}, which has no list of decisions; give a cost_matrix")
-    (costs,) = loss.loss.args  # type: ignore[attr-defined]
+    if not isinstance(loss, Loss) or loss.costs is None:
+        raise ValueError(f"loss is {getattr(loss, 'name', loss)}, which has no table of costs; give a cost_matrix")
+    costs = loss.costs
     top = float(costs.max())
     M = top if M is None else _guard.positive("M", M)
     if top > M:

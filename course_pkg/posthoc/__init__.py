@@ -6,8 +6,8 @@ first (what the decision maker is told), then `maker` (the map and what it is tr
 """
 
 from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
-from course_pkg.posthoc.bootstrap import bootstrap_prior
-from course_pkg.posthoc.correct import Correction, CorrectionWarning, correct, decide
+from course_pkg.posthoc.bootstrap import Refits, bootstrap_prior
+from course_pkg.posthoc.correct import Correction, CorrectionWarning, Options, correct, decide
 from course_pkg.posthoc.features import characterize, predictive_draws
 from course_pkg.posthoc.generalized import (
     Belief,
@@ -19,7 +19,7 @@ from course_pkg.posthoc.generalized import (
 )
 from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, constant_prior, initial_maker, objective, pointwise_prior
 from course_pkg.posthoc.report import Fidelity, Interval, Report, fidelity
-from course_pkg.posthoc.training import MakerFit, cross_validate, fit_decision_maker
+from course_pkg.posthoc.training import MakerFit, Training, cross_validate, fit_decision_maker
 
 __all__ = [
     "Belief",
@@ -30,8 +30,11 @@ __all__ = [
     "Fidelity",
     "Interval",
     "MakerFit",
+    "Options",
+    "Refits",
     "Report",
     "SingleQuantile",
+    "Training",
     "Updates",
     "belief_on_grid",
     "bootstrap_prior",

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +22,17 @@ from course_pkg import _guard
 from course_pkg.posthoc.maker import DecisionPrior
 
 
+class Refits(NamedTuple):
+    """How refits are run: one after another and kept nowhere, where nothing is said."""
+
+    folder: str | os.PathLike | None = None  # where each finished replicate is kept
+    workers: int = 1  # threads; engines that compile their loops let go of the interpreter, so threads serve
+    executor: Executor | None = None  # in the place of threads: ProcessPoolExecutor where refit may be pickled
+
+
+REFITS = Refits()
+
+
 def bootstrap_prior(
     refit: Callable,
     data,
@@ -29,9 +41,7 @@ def bootstrap_prior(
     key: PRNGKeyArray | None = None,
     pointwise: bool = True,
     floor: float = 0.0,
-    folder: str | os.PathLike | None = None,
-    workers: int = 1,
-    executor: Executor | None = None,
+    refits: Refits = REFITS,
     progress: bool = True,
 ) -> DecisionPrior:
     r"""The prior :math:`h_n \sim N(\hat\mu_n, \hat\sigma_n^2)` from the q-optimal decisions of refits on resampled data.
@@ -48,10 +58,9 @@ def bootstrap_prior(
         key: random key; key 0 where it is not given. Replicate ``l`` depends on the key and ``l`` alone.
         pointwise: whether each point keeps its own standard deviation; if not, all get the root of the mean variance.
         floor: least standard deviation, in the unit of the decisions, for points where the refits agree to the digit.
-        folder: where each finished replicate is kept; a second call with the same key and data takes up where the first one ended. It
-            cannot tell whether ``refit`` has changed in between: empty the folder if it has.
-        workers: threads. Engines that compile their loops let go of the interpreter, so threads serve; see ``executor`` for the rest.
-        executor: of `concurrent.futures`, in the place of threads; ``ProcessPoolExecutor`` where ``refit`` may be pickled.
+        refits: how they are run, in threads or processes, and where they are kept; see `Refits`. From a folder a second call with the same
+            key and data takes up where the first one ended. It cannot tell whether ``refit`` has changed in between: empty the folder if it
+            has.
         progress: whether to show a bar.
 
     Returns:
@@ -69,26 +78,26 @@ def bootstrap_prior(
 
     Source: thesis, section 4.2.4, as mended by erratum T55.
     """
-    n_bootstrap, workers = _guard.count("n_bootstrap", n_bootstrap, 2), _guard.count("workers", workers)
+    n_bootstrap, pointwise, refits = _guard.count("n_bootstrap", n_bootstrap, 2), _guard.switch("pointwise", pointwise), _checked(refits)
     floor = float(_guard.nonnegative("floor", _guard.number("floor", floor)))
     key = jax.random.key(0) if key is None else _guard.key(key)
     leaves, structure = jax.tree.flatten(data, is_leaf=lambda leaf: hasattr(leaf, "iloc"))
     _rows(leaves)
-    kept = None if folder is None else _open(folder, key, leaves)
+    kept = None if refits.folder is None else _open(refits.folder, key, leaves)
     seeds = [np.asarray(jax.random.key_data(jax.random.fold_in(key, replicate))) for replicate in range(n_bootstrap)]
     done = {k: np.load(_file(kept, k)) for k in range(n_bootstrap) if kept is not None and _file(kept, k).is_file()}
     with tqdm(total=n_bootstrap, initial=len(done), disable=not progress, unit="refit") as bar:
-        pool = executor or ThreadPoolExecutor(workers)
+        pool = refits.executor or ThreadPoolExecutor(refits.workers)
         try:
             jobs = {pool.submit(_replicate, refit, seeds[k], leaves, structure): k for k in range(n_bootstrap) if k not in done}
             for job in as_completed(jobs):
                 k = jobs[job]
-                done[k] = _checked(job.result(), k)
+                done[k] = _finite(job.result(), k)
                 if kept is not None:
                     _keep(_file(kept, k), done[k])
                 bar.update()
         finally:
-            if executor is None:
+            if refits.executor is None:
                 pool.shutdown(cancel_futures=True)
     shapes = {decisions.shape for decisions in done.values()}
     if len(shapes) > 1:
@@ -125,7 +134,18 @@ def _rows(leaves) -> int:
     return n
 
 
-def _checked(decisions, replicate) -> np.ndarray:
+def _checked(refits: Refits) -> Refits:
+    if not isinstance(refits, Refits):
+        raise ValueError(f'refits is {refits!r}; give a record, such as Refits(workers=2, folder="refits")')
+    folder, workers, executor = refits
+    if not (folder is None or isinstance(folder, str | os.PathLike)):
+        raise ValueError(f"folder is {folder!r}; give the name of a folder, or None to keep nothing")
+    if not (executor is None or isinstance(executor, Executor)):
+        raise ValueError(f"executor is {executor!r}; give one of concurrent.futures, such as ProcessPoolExecutor(2)")
+    return Refits(folder, _guard.count("workers", workers), executor)
+
+
+def _finite(decisions, replicate) -> np.ndarray:
     return np.asarray(_guard.numbers(f"refit's decisions (replicate {replicate})", decisions, at_least=1))
 
 

@@ -1,6 +1,7 @@
 r"""The short path: draws of a posterior predictive and outcomes in, decisions and a report out."""
 
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -14,7 +15,7 @@ from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
 from course_pkg.posthoc.features import characterize, outcomes_of, predictive_draws
 from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior, prior_arrays
 from course_pkg.posthoc.report import Interval, Report, fidelity
-from course_pkg.posthoc.training import MakerFit, fit_decision_maker
+from course_pkg.posthoc.training import TRAINING, MakerFit, Training, checked, fit_decision_maker
 
 STRENGTHS = (0.0, 0.01, 0.1, 1.0, 10.0)  # candidates for nu, in units of the q-optimal decisions' risk
 FEW = 20  # held-out points: below this the bootstrap has too little to draw from, and its interval is too short
@@ -23,6 +24,24 @@ FAR = 0.5  # predictive standard deviations, root mean square: beyond this the m
 
 class CorrectionWarning(UserWarning):
     """The correction does not help on held-out points, or does not follow the model."""
+
+
+class Options(NamedTuple):
+    """What `correct` tells the decision maker, what holds this near the model, and when the report warns.
+
+    Example:
+        >>> Options(quantiles="mean").level  # told the predictive mean alone; intervals of 90 per cent
+        0.9
+    """
+
+    quantiles: Any = 20  # how each point's predictive is summarised, as in `characterize`
+    covariates: Any = None  # appended to that summary, as in `characterize`
+    prior: DecisionPrior | None = None  # of the shape of y; None: the q-optimal decisions, with the predictive standard deviations
+    level: float = 0.9  # of the bootstrap intervals
+    far: float = FAR  # a warning beyond this distance from the q-optimal decisions, in predictive sd; numpy.inf for none
+
+
+OPTIONS = Options()
 
 
 class Correction(NamedTuple):
@@ -44,16 +63,10 @@ def correct(
     loss,
     *,
     train=None,
-    covariates=None,
-    quantiles=20,
-    prior: DecisionPrior | None = None,
     nu=None,
-    variable: str | None = None,
-    group: str = "posterior_predictive",
-    level: float = 0.9,
-    far: float = FAR,
+    training: Training = TRAINING,
+    options: Options = OPTIONS,
     key: PRNGKeyArray | None = None,
-    **training,
 ) -> Correction:
     r"""Learn corrected decisions from the predictive draws of any engine, and report whether they are worth having.
 
@@ -72,31 +85,23 @@ def correct(
 
     Args:
         idata: draws of shape ``(..., S)``, an ArviZ ``DataTree`` with the group ``posterior_predictive``, or the dictionary of NumPyro's
-            ``Predictive``. An array with its draws first goes through `predictive_draws`, which has ``axis``; where there are as many draws
-            as points, nothing here can tell the two.
+            ``Predictive``. Another group, one variable of several, or an array with its draws first goes through `predictive_draws`, which
+            has ``group``, ``variable`` and ``axis``; where there are as many draws as points, nothing here can tell the two.
         y: outcomes, shape ``(...)``.
         loss: a `Loss` with real-valued decisions, or a function ``(y, h) -> cost`` written in JAX.
         train: of the shape of ``y``, true for the points that the decision maker learns from.
-        covariates: as in `characterize`.
-        quantiles: as in `characterize`.
-        prior: belief about the decisions, of the shape of ``y``; where it is not given, centred on the q-optimal decisions, with the
-            predictive standard deviations.
         nu: strength of the prior; several for cross-validation. Where it is not given: 0, 0.01, 0.1, 1 and 10 times the risk of the
             q-optimal decisions.
-        variable: of a ``DataTree``, where there are several.
-        group: of a ``DataTree``.
-        level: of the bootstrap intervals.
-        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given;
-            ``numpy.inf`` for none.
+        training: the decision maker's layers, steps and stopping; see `Training`.
+        options: what it is told, its prior, and when the report warns; see `Options`.
         key: random key; key 0 where it is not given.
-        training: further arguments of `fit_decision_maker`.
 
     Returns:
         `Correction`; print its ``report``. `decide` applies it to new points.
 
     Raises:
         ValueError: if the group is not there, ``y`` or ``train`` does not fit the draws, either part has fewer than 2 points, there is a
-            single draw, the features are constant, or an argument of the training is bad.
+            single draw, the features are constant, or a field of ``training`` or ``options`` is bad.
 
     Example:
         >>> import arviz as az
@@ -106,36 +111,39 @@ def correct(
         >>> y = centre + np.exp(0.3 * centre) * (rng.exponential(size=600) - 1)  # skewed, and wider where it is large
         >>> draws = centre + rng.normal(size=(2, 200, 600))  # the model believes in a normal of one width
         >>> idata = az.from_dict({"posterior_predictive": {"y": draws}})
-        >>> result = correct(idata, y, tilted(0.1), hidden=())
+        >>> result = correct(idata, y, tilted(0.1), training=Training(hidden=()))
         >>> bool(result.report.against_q_optimal.low > 0.1)
         True
 
     Source: thesis, section 4.2.
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
-    loss, level = as_loss(loss), _guard.proportion("level", level)
-    far = np.inf if isinstance(far, float) and far == np.inf else _guard.positive("far", far)
-    draws = predictive_draws(idata, variable=variable, group=group)
+    loss, training, options = as_loss(loss), checked(training), _checked(options)
+    draws = predictive_draws(idata)
     y = outcomes_of(_guard.numbers("y", y, at_least=1), draws)
     train = _train(train, y, key)
-    features = characterize(draws, quantiles, covariates=covariates)
+    summary = partial(characterize, quantiles=options.quantiles, covariates=options.covariates)
+    features = summary(draws)
     q_optimal, sd = bayes_decision(loss, draws), draws.std(axis=-1)
     if not (sd > 0).all():
         raise ValueError(f"the draws of {int((sd == 0).sum())} point(s) are all the same: no predictive distribution; draw with its noise")
-    mean, spread = prior_arrays(pointwise_prior(q_optimal, sd) if prior is None else prior, 0.0, y.shape)
+    prior = pointwise_prior(q_optimal, sd) if options.prior is None else options.prior
+    mean, spread = prior_arrays(prior, 0.0, y.shape)
     baseline = single_quantile(draws[train], y[train], loss)
     if nu is None:
         nu = np.array(STRENGTHS) * float(np.mean(loss(y[train], np.asarray(q_optimal)[train])))
     learnt = DecisionPrior(mean[train], spread[train])
-    fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, key=jax.random.fold_in(key, 1), **training)
+    fit = fit_decision_maker(features[train], y[train], loss, prior=learnt, nu=nu, training=training, key=jax.random.fold_in(key, 1))
     decisions = fit.maker(features)
-    both = lambda told: (bayes_decision(loss, told), fit.maker(characterize(told, quantiles, covariates=covariates)))
-    chance = _by_chance(loss, y, draws, ~train, both)
-    report = _report(loss, y, train, q_optimal, baseline(draws), decisions, sd, chance, level, jax.random.fold_in(key, 2))
-    said = tuple(_doubts(report, baseline, level, far))
+    chance = _by_chance(loss, y, draws, ~train, lambda told: (bayes_decision(loss, told), fit.maker(summary(told))))
+    ways = {"q-optimal": q_optimal, "single quantile": baseline(draws), "decision maker": decisions}
+    costs = {name: np.asarray(loss(y, np.asarray(h)), float) for name, h in ways.items()}
+    far = fidelity(decisions[~train], q_optimal[~train], sd[~train])
+    report = _report(jax.random.fold_in(key, 2), costs, train, far, chance, options.level)
+    said = tuple(_doubts(report, baseline, options.level, options.far))
     for words in said:
         warnings.warn(words, CorrectionWarning, stacklevel=2)
-    return Correction(decisions, q_optimal, report, fit, baseline, train, quantiles, said)
+    return Correction(decisions, q_optimal, report, fit, baseline, train, options.quantiles, said)
 
 
 def decide(correction: Correction, predictive, *, covariates=None, variable: str | None = None, group: str = "posterior_predictive"):
@@ -145,6 +153,14 @@ def decide(correction: Correction, predictive, *, covariates=None, variable: str
     group ``"predictions"``.
     """
     return correction.fit.maker(characterize(predictive, correction.quantiles, covariates=covariates, variable=variable, group=group))
+
+
+def _checked(options: Options) -> Options:
+    if not isinstance(options, Options):
+        raise ValueError(f"options is {options!r}; give a record, such as Options(quantiles=9)")
+    far = options.far
+    far = np.inf if isinstance(far, float) and far == np.inf else _guard.positive("far", far)
+    return options._replace(level=_guard.proportion("level", options.level), far=far)
 
 
 def _train(train, y, key):
@@ -161,9 +177,7 @@ def _train(train, y, key):
     return train
 
 
-def _report(loss, y, train, q_optimal, single, decisions, sd, chance, level, key) -> Report:
-    ways = {"q-optimal": q_optimal, "single quantile": single, "decision maker": decisions}
-    cost = {name: np.asarray(loss(y, np.asarray(h)), float) for name, h in ways.items()}
+def _report(key, cost, train, far, chance, level) -> Report:
     out = ~train
 
     def risks(part):
@@ -173,7 +187,6 @@ def _report(loss, y, train, q_optimal, single, decisions, sd, chance, level, key
         found = paired_reduction(key, cost[name][out], cost["decision maker"][out], level=level, resamples=1000)
         return Interval(found.value, found.low, found.high)
 
-    far = fidelity(decisions[out], q_optimal[out], sd[out])
     against = saved("q-optimal")
     return Report(risks(train), risks(out), against, saved("single quantile"), far, (int(train.sum()), int(out.sum())), chance)
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
+from jaxtyping import PRNGKeyArray
 
 from course_pkg.decisions.losses import as_partial
 from course_pkg.posthoc.maker import costs, forward, initial_layers
@@ -26,6 +27,16 @@ class Plan(NamedTuple):
     patience: int  # looks without improvement
     stopping: bool
     decay: bool
+
+
+class Runs(NamedTuple):
+    """What tells runs apart, the first axis for the run."""
+
+    key: PRNGKeyArray
+    nu: Any
+    train: Any  # (runs, N) 1 for points learnt from
+    stop: Any  # (runs, N) 1 for points held out
+    order: Any  # (runs, N) the points that train first
 
 
 class Points(NamedTuple):
@@ -47,18 +58,19 @@ def decisions(layers, points: Points):
 def run(plan: Plan, loss, keys, nus, train, stop, points: Points, rate):
     """For every run: its layers, its two histories (on points learnt from, on points held out), and the step of its layers."""
     order = np.argsort(~train, axis=1, kind="stable")  # points that train come first
-    masks = (jnp.asarray(mask, points.y.dtype) for mask in (train, stop))
-    return _runs(plan, as_partial(loss), keys, jnp.asarray(nus, points.y.dtype), *masks, jnp.asarray(order), points, rate)
+    nus, train, stop = (jnp.asarray(part, points.y.dtype) for part in (nus, train, stop))
+    runs = Runs(keys, nus, train, stop, jnp.asarray(order))
+    return _side_by_side(plan, as_partial(loss), points, rate, runs)
 
 
 @partial(jax.jit, static_argnames="plan")
-def _runs(plan: Plan, loss, keys, nus, train, stop, order, points, rate):
-    over = (0, 0, 0, 0, 0)
-    return jax.vmap(lambda *run: _run_one(plan, loss, points, rate, *run), over)(keys, nus, train, stop, order)
+def _side_by_side(plan: Plan, loss, points, rate, runs: Runs):
+    return jax.vmap(partial(_run_one, plan, loss, points, rate))(runs)
 
 
-def _run_one(plan: Plan, loss, points, rate, key, nu, train, stop, order):
+def _run_one(plan: Plan, loss, points, rate, one: Runs):
     """One run: its layers, the two histories, and the step at which the layers were taken."""
+    key, nu, train, stop, order = one
     start, key = jax.random.split(key)
     flat, unravel = ravel_pytree(initial_layers(start, plan.sizes))
     adam = optax.scale_by_adam()

@@ -16,6 +16,28 @@ from course_pkg.decisions.rules import as_loss
 from course_pkg.posthoc.loop import Plan, Points, decisions, run
 from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, initial_maker, prior_arrays, standardise
 
+
+class Training(NamedTuple):
+    """How a decision maker is trained, where the defaults do not suit: its layers, Adam's steps, and when to stop.
+
+    Example:
+        >>> Training(hidden=(), restarts=1).steps  # a linear map, from one start
+        3000
+    """
+
+    hidden: tuple[int, ...] = (20, 10)  # units of each hidden layer; () for a linear map
+    restarts: int = 3  # runs from different weights
+    steps: int = 3000  # of Adam, at most
+    rate: float = 0.01  # the first learning rate
+    decay: bool = True  # whether the rate falls to zero along a half cosine
+    batch: int | None = None  # points of a minibatch, drawn with replacement; None for all points at every step
+    held_out: float = 0.25  # share of the points that say when to stop; 0 for the last weights and no stopping
+    patience: int = 50  # looks without improvement before a run stops; one look every 10 steps, every 50 with minibatches
+    folds: int = 5  # of the cross-validation, where there are several values of nu
+
+
+TRAINING = Training()
+IN_FOLDS = Training(restarts=1, steps=1500)  # a run for each fold and value of nu
 EVERY = {"all points": 10, "minibatches": 50}  # steps between two looks at the points that say when to stop
 
 
@@ -39,15 +61,7 @@ def fit_decision_maker(
     *,
     prior: DecisionPrior | None = None,
     nu=0.0,
-    hidden: tuple[int, ...] = (20, 10),
-    restarts: int = 3,
-    steps: int = 3000,
-    rate: float = 0.01,
-    decay: bool = True,
-    batch: int | None = None,
-    held_out: float = 0.25,
-    patience: int = 50,
-    folds: int = 5,
+    training: Training = TRAINING,
     key: PRNGKeyArray | None = None,
 ) -> MakerFit:
     r"""Learn the map from summaries to decisions that makes the objective of `objective` small.
@@ -62,15 +76,7 @@ def fit_decision_maker(
         loss: a `Loss` with real-valued decisions, or a function ``(y, h) -> cost`` written in JAX.
         prior: belief about the decisions, of the shape of ``y`` or one that broadcasts to it.
         nu: strength of the prior, 0 or more, in the unit of the loss; several values to let cross-validation choose.
-        hidden: units of each hidden layer; ``()`` trains a linear map.
-        restarts: runs from different weights.
-        steps: Adam steps, at most.
-        rate: Adam's first rate.
-        decay: whether the rate falls to zero along a half cosine.
-        batch: points in a minibatch, drawn with replacement; all points at every step where it is not given.
-        held_out: share of the points that say when to stop; 0 for the last weights and no stopping.
-        patience: looks without improvement before a run stops; one look every 10 steps, every 50 with minibatches.
-        folds: of the cross-validation.
+        training: layers, steps and stopping; see `Training`.
         key: random key; key 0 where it is not given.
 
     Returns:
@@ -78,7 +84,7 @@ def fit_decision_maker(
 
     Raises:
         ValueError: if shapes do not fit, features are constant, ``nu`` is negative or has no prior, the loss has finitely many decisions,
-            or a number is out of its range.
+            or a field of ``training`` is out of its range.
 
     Example:
         >>> from course_pkg.decisions import absolute
@@ -86,24 +92,23 @@ def fit_decision_maker(
         >>> centre = rng.normal(size=400)
         >>> draws = centre[:, None] + 2 + rng.normal(size=(400, 100))  # a model that predicts 2 too much
         >>> from course_pkg.posthoc import characterize
-        >>> fit = fit_decision_maker(characterize(draws, 5), centre, absolute(), hidden=(), restarts=1)
+        >>> fit = fit_decision_maker(characterize(draws, 5), centre, absolute(), training=Training(hidden=(), restarts=1))
         >>> bool(abs(fit.maker(np.full((1, 5), 3.0))[0] - 1.0) < 0.2)
         True
 
     Source: thesis, sections 4.2.1 to 4.2.4, as mended by errata T53 and T54.
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
-    points, template, loss, prior_nu = _prepare(features, y, loss, prior, nu, hidden)
-    held_out = _held_out(held_out)
-    plan = _plan(template, hidden, steps, batch, held_out, patience, decay)
-    restarts, rate = _guard.count("restarts", restarts), _guard.positive("rate", rate)
+    training = checked(training)
+    points, template, loss, prior_nu = _prepare(features, y, loss, prior, nu, training.hidden)
+    plan, restarts, rate = _plan(template, training), training.restarts, training.rate
     candidates = validation = None
     if prior_nu.size > 1:
         candidates = prior_nu
-        validation = _validate(key, plan, points, loss, candidates, held_out, folds, restarts, rate)
+        validation = _validate(key, plan, points, loss, candidates, training)
         means = validation.mean(axis=1)
         prior_nu = candidates[np.flatnonzero(means <= means.min())[-1:]]  # of equals, the one nearest to the model
-    train, stop = _split(key, np.ones(len(points.y), bool), held_out)
+    train, stop = _split(key, np.ones(len(points.y), bool), training.held_out)
     nus = np.repeat(prior_nu, restarts)
     train, stop = (np.broadcast_to(mask, (restarts, mask.size)) for mask in (train, stop))
     layers, history, taken = run(plan, loss.loss, jax.random.split(jax.random.fold_in(key, 1), restarts), nus, train, stop, points, rate)
@@ -116,30 +121,40 @@ def fit_decision_maker(
     return MakerFit(maker, float(prior_nu[0]), train_history, stop_history, best, int(taken[best]), candidates, validation)
 
 
-def cross_validate(
-    features, y, loss, prior: DecisionPrior, nus, *, hidden=(20, 10), restarts=1, steps=1500, folds=5, held_out=0.25, rate=0.01, key=None
-) -> np.ndarray:
+def cross_validate(features, y, loss, prior: DecisionPrior, nus, *, training: Training = IN_FOLDS, key=None) -> np.ndarray:
     """The risk, on points left out, of decision makers trained with each value of ``nu``: shape ``(K, folds)``.
 
     A fold's points neither train nor stop the runs that they judge. Only their risk counts, without the prior.
 
-    Arguments and errors as for `fit_decision_maker`, which does the same, with its own ``steps``, where ``nu`` holds several values.
+    Arguments and errors as for `fit_decision_maker`, which does the same, with its own ``training``, where ``nu`` holds several values.
+    Here a run has one start and 1,500 steps where ``training`` says nothing else.
 
     Example:
         >>> from course_pkg.decisions import squared
         >>> from course_pkg.posthoc import constant_prior
         >>> x = np.linspace(-1, 1, 60)[:, None]
-        >>> risks = cross_validate(x, 5 + x[:, 0], squared(), constant_prior(np.zeros(60)), [0.0, 10.0], hidden=(), steps=600, folds=3)
+        >>> linear = Training(hidden=(), restarts=1, steps=600, folds=3)
+        >>> risks = cross_validate(x, 5 + x[:, 0], squared(), constant_prior(np.zeros(60)), [0.0, 10.0], training=linear)
         >>> bool(risks[0].mean() < risks[1].mean())  # the prior is wrong by 5
         True
 
     Source: thesis, section 4.2.4, "cross-validation".
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
-    points, template, loss, nus = _prepare(features, y, loss, prior, nus, hidden)
-    held_out = _held_out(held_out)
-    plan = _plan(template, hidden, steps, None, held_out, 50, decay=True)
-    return _validate(key, plan, points, loss, nus, held_out, folds, _guard.count("restarts", restarts), _guard.positive("rate", rate))
+    training = checked(training)
+    points, template, loss, nus = _prepare(features, y, loss, prior, nus, training.hidden)
+    return _validate(key, _plan(template, training), points, loss, nus, training)
+
+
+def checked(training: Training) -> Training:
+    """The record once every field of it has been looked at, so that a bad one is refused before anything is fitted."""
+    if not isinstance(training, Training):
+        raise ValueError(f"training is {training!r}; give a record, such as Training(hidden=(), restarts=1)")
+    hidden, batch, count = _guard.counts("hidden", training.hidden), training.batch, _guard.count
+    restarts, steps, rate = count("restarts", training.restarts), count("steps", training.steps), _guard.positive("rate", training.rate)
+    decay, batch = _guard.switch("decay", training.decay), None if batch is None else count("batch", batch)
+    patience, folds = count("patience", training.patience), count("folds", training.folds, 2)
+    return Training(hidden, restarts, steps, rate, decay, batch, _held_out(training.held_out), patience, folds)
 
 
 def _prepare(features, y, loss, prior, nu, hidden):
@@ -159,11 +174,10 @@ def _prepare(features, y, loss, prior, nu, hidden):
     return Points(z, y, mean.reshape(-1), sd.reshape(-1), template.centre, template.scale), template, loss, np.sort(nus)
 
 
-def _plan(template, hidden, steps, batch, held_out, patience, decay) -> Plan:
-    sizes = (template.mean.shape[0], *_guard.counts("hidden", hidden), 1)
-    batch = None if batch is None else _guard.count("batch", batch)
-    every = EVERY["all points" if batch is None else "minibatches"]
-    return Plan(sizes, _guard.count("steps", steps), batch, every, _guard.count("patience", patience), held_out > 0, decay)
+def _plan(template, training: Training) -> Plan:
+    sizes = (template.mean.shape[0], *training.hidden, 1)
+    every = EVERY["all points" if training.batch is None else "minibatches"]
+    return Plan(sizes, training.steps, training.batch, every, training.patience, training.held_out > 0, training.decay)
 
 
 def _held_out(share) -> float:
@@ -184,19 +198,19 @@ def _split(key, usable, held_out):
     return usable & ~stop, stop
 
 
-def _validate(key, plan, points, loss, nus, held_out, folds, restarts, rate):
-    n, folds = len(points.y), _guard.count("folds", folds, 2)
+def _validate(key, plan, points, loss, nus, training: Training):
+    n, folds, restarts = len(points.y), training.folds, training.restarts
     if folds > n // 2:
         raise ValueError(f"folds is {folds} for {n} points; give at most {n // 2}, or more points")
     key = jax.random.fold_in(key, 2)
     fold = np.empty(n, int)
     fold[np.asarray(jax.random.permutation(key, n))] = np.arange(n) % folds
-    parts = [_split(jax.random.fold_in(key, k), fold != k, held_out) for k in range(folds)]
+    parts = [_split(jax.random.fold_in(key, k), fold != k, training.held_out) for k in range(folds)]
     train, stop = (np.repeat([part[i] for part in parts], restarts, axis=0) for i in (0, 1))
     keys = jax.random.split(key, restarts * folds)
 
     def risk_of(nu):  # one value of nu at a time: the folds and restarts already fill the processor
-        layers, history, _ = run(plan, loss.loss, keys, np.full(restarts * folds, nu), train, stop, points, rate)
+        layers, history, _ = run(plan, loss.loss, keys, np.full(restarts * folds, nu), train, stop, points, training.rate)
         scores = _scores(plan, *map(np.asarray, history)).reshape(folds, restarts)
         best = np.arange(folds) * restarts + scores.argmin(axis=1)
         h = jax.vmap(lambda k: decisions(jax.tree.map(lambda leaf: leaf[k], layers), points))(best)

@@ -28,7 +28,7 @@ from stored import store
 
 from course_pkg import data
 from course_pkg.decisions import squared, tilted
-from course_pkg.posthoc import CorrectionWarning, DecisionPrior, correct
+from course_pkg.posthoc import CorrectionWarning, DecisionPrior, Options, Training, correct
 
 LOSSES = {"tilted 0.5": (tilted(0.5), np.median), "squared": (squared(), np.mean)}
 STOPS = {"stopped early": 20_000, "converged": 60_000}
@@ -36,11 +36,8 @@ RATE, DRAWS, REFITS = 0.02, 1000, 5
 CHAINS, WARMUP, DEPTH = 2, 1000, 10
 CACHE = Path(".cache/posthoc-corn")
 AS_PUBLISHED = {
-    "quantiles": lambda draws: np.moveaxis(np.quantile(draws, np.arange(21) / 20, axis=-1), 0, -1),
-    "held_out": 0.0,
-    "restarts": 10,
-    "steps": 20_000,
-    "decay": False,
+    "training": Training(held_out=0.0, restarts=10, steps=20_000, decay=False),
+    "options": Options(quantiles=lambda draws: np.moveaxis(np.quantile(draws, np.arange(21) / 20, axis=-1), 0, -1)),
 }
 
 
@@ -134,7 +131,7 @@ def decided(draws, y, train, priors, key):
         risk = {way: (plain.report.train[way], plain.report.held_out[way]) for way in plain.report.train}
         others = {"package's settings": ask()}
         if prior is not None:
-            others["decision maker, refits"] = ask(prior=prior, nu=1.0, **AS_PUBLISHED)
+            others["decision maker, refits"] = ask(nu=1.0, **AS_PUBLISHED | {"options": AS_PUBLISHED["options"]._replace(prior=prior)})
         risk |= {way: (r.report.train["decision maker"], r.report.held_out["decision maker"]) for way, r in others.items()}
         out[name] = {"risk": risk, "warnings": len(others["package's settings"].warnings)}
         out[name]["spread"] = float(np.std(np.asarray(plain.q_optimal)[~train]))

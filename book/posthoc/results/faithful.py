@@ -16,7 +16,7 @@ from scipy import stats
 from stored import store
 
 from course_pkg.decisions import empirical_risk, tilted
-from course_pkg.posthoc import bootstrap_prior, characterize, constant_prior, fidelity, fit_decision_maker
+from course_pkg.posthoc import Training, bootstrap_prior, characterize, constant_prior, fidelity, fit_decision_maker
 
 LOSS, DRAWS, REFITS = tilted(0.9), 2000, 10
 STRENGTHS = [0.0, 0.0005, 0.002, 0.01, 0.05, 0.2, 1.0]
@@ -74,7 +74,7 @@ class Case:
 
     def fit(self, told, nu=0.0, prior=None):
         prior = self.prior if prior is None else prior
-        return fit_decision_maker(told["train"], self.y, LOSS, prior=prior, nu=nu, restarts=1, key=self.key)
+        return fit_decision_maker(told["train"], self.y, LOSS, prior=prior, nu=nu, training=Training(restarts=1), key=self.key)
 
     def judge(self, h):
         """Risks of decisions, and their distance from the model's on fresh points."""

@@ -19,7 +19,7 @@ from stored import store
 
 from course_pkg import data
 from course_pkg.decisions import risk_reduction, squared, tilted
-from course_pkg.posthoc import characterize, fit_decision_maker, single_quantile
+from course_pkg.posthoc import Training, characterize, fit_decision_maker, single_quantile
 from course_pkg.posthoc.features import levels
 
 PUBLISHED = np.floor(100 * np.arange(1, 21) / 21) / 100  # whole percent, as in the authors' code
@@ -65,11 +65,12 @@ def one_seed(seed, y, test):
     for name, loss in LOSSES.items():
         began = time.perf_counter()
         k = jax.random.fold_in(key, list(LOSSES).index(name))
-        fit = fit_decision_maker(told["features"][train], y[train], loss, key=k, **SETTINGS)
+        fit = fit_decision_maker(told["features"][train], y[train], loss, key=k, training=Training(**SETTINGS))
         seconds = time.perf_counter() - began
-        settled = fit_decision_maker(told["features"][train], y[train], loss, key=k, **SETTLED)
-        linear = fit_decision_maker(told["features"][train], y[train], loss, key=k, hidden=(), **SETTLED)
-        only_mean = fit_decision_maker(told["mean"][train][:, None], y[train], loss, key=k, **SETTLED)
+        longer = Training(**SETTLED)
+        settled = fit_decision_maker(told["features"][train], y[train], loss, key=k, training=longer)
+        linear = fit_decision_maker(told["features"][train], y[train], loss, key=k, training=longer._replace(hidden=()))
+        only_mean = fit_decision_maker(told["mean"][train][:, None], y[train], loss, key=k, training=longer)
         single = single_quantile(told["fine"][train], y[train], loss)  # 199 quantiles stand in for the draws
         vi = told["mean"] if name == "squared" else told["fine"][..., round(200 * LEVEL[name]) - 1]
         ways = {
@@ -84,7 +85,7 @@ def one_seed(seed, y, test):
         risks = {way: [risk(loss, y[part], np.asarray(h)[part]) for part in (train, test)] for way, h in ways.items()}
         saved = {way: 100 * float(risk_reduction(risks["vi"][1], r[1])) for way, r in risks.items() if way != "vi"}
         for way, hidden in (("decision_maker_from_unseen_cells", (20, 10)), ("linear_maker_from_unseen_cells", ())):
-            fresh = fit_decision_maker(told["features"][learn], y[learn], loss, key=k, **(SETTLED | {"hidden": hidden}))
+            fresh = fit_decision_maker(told["features"][learn], y[learn], loss, key=k, training=longer._replace(hidden=hidden))
             saved[way] = 100 * float(
                 risk_reduction(risk(loss, y[judge], vi[judge]), risk(loss, y[judge], fresh.maker(told["features"][judge])))
             )
@@ -100,7 +101,8 @@ def sweep(lam, y, test, draws, makers=2):
     for S in draws:
         told = summaries(lam, S, 7, {"all": lambda d: characterize(d, np.concatenate(every))})["all"]  # sorted once for all sizes
         for B, mine in zip(sizes, np.split(told, np.cumsum(sizes)[:-1], axis=-1), strict=True):
-            fits = [fit_decision_maker(mine[~test], y[~test], loss, key=jax.random.key(m), **SETTLED) for m in range(makers)]
+            longer, keys = Training(**SETTLED), map(jax.random.key, range(makers))
+            fits = [fit_decision_maker(mine[~test], y[~test], loss, training=longer, key=key) for key in keys]
             rows.append([S, B, *(risk(loss, y[test], fit.maker(mine[test])) for fit in fits)])
             print(rows[-1], flush=True)
         store(__file__, "lastfm_sweep", columns=["S", "B", "test risk of each decision maker"], settings=SETTLED, rows=rows)

@@ -15,7 +15,7 @@ from lastfm import LEVEL, LOSSES, PUBLISHED, SETTLED, load, posterior, risk, sum
 from stored import store
 
 from course_pkg.decisions import squared
-from course_pkg.posthoc import characterize, fidelity, fit_decision_maker
+from course_pkg.posthoc import Training, characterize, fidelity, fit_decision_maker
 
 
 def other_means(y, train):
@@ -29,7 +29,7 @@ def without_posterior(seed, y, test):
     told = other_means(y, ~test)
     found = {}
     for name, loss in LOSSES.items():
-        fit = fit_decision_maker(told[~test], y[~test], loss, key=jax.random.key(seed), **SETTLED)
+        fit = fit_decision_maker(told[~test], y[~test], loss, key=jax.random.key(seed), training=Training(**SETTLED))
         found[name] = risk(loss, y[test], np.asarray(fit.maker(told))[test])
     print(seed, found, flush=True)
     return found
@@ -46,8 +46,8 @@ def with_posterior(y, test, seed=0):
     told, train, found = summaries(lam, 1000, 100 * seed, wanted), ~test, {}
     grid = np.linspace(-1.5, 6.5, 81, dtype=np.float32)
     for name, loss in LOSSES.items():
-        fit = fit_decision_maker(told["features"][train], y[train], loss, key=jax.random.key(seed), **SETTLED)
-        curve = fit_decision_maker(told["mean"][train][:, None], y[train], loss, key=jax.random.key(seed), **SETTLED)
+        fit = fit_decision_maker(told["features"][train], y[train], loss, key=jax.random.key(seed), training=Training(**SETTLED))
+        curve = fit_decision_maker(told["mean"][train][:, None], y[train], loss, key=jax.random.key(seed), training=Training(**SETTLED))
         vi = told["mean"] if name == "squared" else told["own"][..., list(LEVEL).index(name)]
         near = np.abs(told["mean"] - grid[:, None, None]).argmin(axis=0)
         far = fidelity(np.asarray(fit.maker(told["features"]))[test], vi[test], told["sd"][test])

@@ -12,7 +12,7 @@ import numpy as np
 from lastfm import LOSSES, SETTINGS, SETTLED, load, posterior, risk, summaries
 from stored import store
 
-from course_pkg.posthoc import characterize, fit_decision_maker
+from course_pkg.posthoc import Training, characterize, fit_decision_maker
 from course_pkg.posthoc.features import levels
 
 LOSS, MAKERS, SIZES = LOSSES["tilted0.5"], 2, (1, 5, 20, 50)
@@ -20,7 +20,8 @@ LOSS, MAKERS, SIZES = LOSSES["tilted0.5"], 2, (1, 5, 20, 50)
 
 def test_risks(told, y, test, settings):
     """The test risk of a few makers that differ in their first weights and minibatches."""
-    fits = [fit_decision_maker(told[~test], y[~test], LOSS, key=jax.random.key(m), **settings) for m in range(MAKERS)]
+    training, keys = Training(**settings), map(jax.random.key, range(MAKERS))
+    fits = [fit_decision_maker(told[~test], y[~test], LOSS, training=training, key=key) for key in keys]
     return [risk(LOSS, y[test], fit.maker(told[test])) for fit in fits]
 
 

@@ -18,7 +18,7 @@ from sklearn.linear_model import QuantileRegressor
 from stored import store
 
 from course_pkg.decisions import tilted
-from course_pkg.posthoc import characterize, fit_decision_maker, single_quantile
+from course_pkg.posthoc import Training, characterize, fit_decision_maker, single_quantile
 
 SHAPE, CASES = 1.5, 1000
 
@@ -46,8 +46,8 @@ def one_seed(seed, q):
     y = scale * rng.gamma(SHAPE, size=2 * CASES)
     draws = SHAPE * scale[:, None] + np.sqrt(SHAPE) * scale[:, None] * rng.normal(size=(2 * CASES, 400))
     features, learn = characterize(draws, 20), slice(CASES)
-    fit = fit_decision_maker(features[learn], y[learn], loss, key=jax.random.key(seed), restarts=1)
-    linear = fit_decision_maker(features[learn], y[learn], loss, key=jax.random.key(seed), restarts=1, hidden=())
+    fit = fit_decision_maker(features[learn], y[learn], loss, key=jax.random.key(seed), training=Training(restarts=1))
+    linear = fit_decision_maker(features[learn], y[learn], loss, key=jax.random.key(seed), training=Training(hidden=(), restarts=1))
     single = single_quantile(draws[learn], y[learn], loss)
     ways = {
         "p-optimal": scale * stats.gamma.ppf(q, SHAPE),

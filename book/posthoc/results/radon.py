@@ -26,7 +26,7 @@ from stored import HERE, store
 
 from course_pkg.data import radon
 from course_pkg.decisions import tilted
-from course_pkg.posthoc import CorrectionWarning, bootstrap_prior, correct
+from course_pkg.posthoc import CorrectionWarning, Options, Refits, Training, bootstrap_prior, correct
 
 DRAWS = 1000
 
@@ -131,19 +131,18 @@ def told(result):
 
 def published(y):
     """The paper's settings: 21 quantiles from the smallest draw to the largest, the bootstrap prior, 20,000 steps on all houses."""
-    prior = bootstrap_prior(refit, houses(), 5, key=jax.random.key(5), folder=".cache/posthoc-radon")  # taken up if interrupted
+    prior = bootstrap_prior(refit, houses(), 5, key=jax.random.key(5), refits=Refits(".cache/posthoc-radon"))  # taken up if interrupted
     return correct(
         advi(5),
         y,
         tilted(0.5),
         train=everything()[1],
-        prior=prior._replace(replicates=None),
         nu=1.0,
-        quantiles=lambda draws: np.moveaxis(np.quantile(draws, np.arange(21) / 20, axis=-1), 0, -1),
-        held_out=0.0,
-        restarts=1,
-        steps=20_000,
-        decay=False,
+        training=Training(held_out=0.0, restarts=1, steps=20_000, decay=False),
+        options=Options(
+            quantiles=lambda draws: np.moveaxis(np.quantile(draws, np.arange(21) / 20, axis=-1), 0, -1),
+            prior=prior._replace(replicates=None),
+        ),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from stored import store
 
 from course_pkg.decisions import empirical_risk, tilted
-from course_pkg.posthoc import bootstrap_prior, characterize, fidelity, fit_decision_maker
+from course_pkg.posthoc import Training, bootstrap_prior, characterize, fidelity, fit_decision_maker
 
 LOSS, DRAWS, REFITS = tilted(0.9), 5000, 10
 STRENGTHS = [0.0, 0.0005, 0.002, 0.01, 0.05, 0.2, 1.0]  # the authors' are 0, 0.0005 and 0.01
@@ -65,7 +65,9 @@ def one_seed(seed, flat=False, with_x=False, strengths=STRENGTHS, told_levels=LE
     out["q_optimal_fresh_risk"] = float(empirical_risk(LOSS, fresh_y, q_optimal["fresh"]))
     out["nu"] = {}
     for nu in strengths:
-        fit = fit_decision_maker(told["train"], y, LOSS, prior=prior, nu=nu, key=jax.random.key(seed), **(SETTINGS | other))
+        fit = fit_decision_maker(
+            told["train"], y, LOSS, prior=prior, nu=nu, key=jax.random.key(seed), training=Training(**(SETTINGS | other))
+        )
         h = {name: np.asarray(fit.maker(f)) for name, f in told.items()}
         far = fidelity(h["fresh"], q_optimal["fresh"], draws["fresh"].std(axis=-1))
         out["nu"][str(nu)] = {
