@@ -404,7 +404,7 @@ def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_can
     def rows(n):
         return {"x": np.ones(n), "y": truth.rvs(n, random_state=rng)}
 
-    result = calibrate(program, rows(60), loss, held_out=rows(2000), M=0.5, steps=1000)
+    result = calibrate(program, rows(60), loss, held_out=rows(2000), M=0.5, steps=1000, predictive_draws=1000)
     y, risks, new = np.arange(200), {}, np.array([1.0, 0.5, 3.0])
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     for way in ("plain", "calibrated"):

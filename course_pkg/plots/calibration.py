@@ -23,7 +23,7 @@ def risks_and_moves(h, risks, errors, best, moves, title=""):
     for name, risk in risks.items():
         _risk(left, np.asarray(h), risk, errors[name], best[name], name)
     left.set(xlabel="decision", ylabel="risk, ± 2 standard errors", title=title)
-    left.legend(loc="upper center")
+    left.legend()
     _moves(right, moves)
     return fig
 
@@ -44,11 +44,10 @@ def _risk(ax, h, risk, error, best, name):
 
 
 def _moves(ax, moves):
-    y = np.arange(len(moves))
+    y = -np.arange(len(moves))
     shift, ratio = np.array(list(moves.values()), float).reshape(-1, 2).T
-    for at, width, centre, name in ((y - 0.12, np.ones(len(y)), 0 * shift, "plain"), (y + 0.12, ratio, shift, "calibrated")):
+    for at, width, centre, name in ((y + 0.12, np.ones(len(y)), 0 * shift, "plain"), (y - 0.12, ratio, shift, "calibrated")):
         ax.hlines(at, centre - width, centre + width, color=COLOURS[name])
         ax.plot(centre, at, "o", color=COLOURS[name])
     ax.set_yticks(y, list(moves))
-    ax.invert_yaxis()
-    ax.set(xlabel="plain standard deviations", ylabel="", title="mean ± sd")
+    ax.set(xlabel="plain standard deviations", ylabel="parameter", title="moved most: mean ± sd")
