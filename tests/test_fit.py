@@ -201,14 +201,14 @@ def test_double_precision():
 PLAIN = inspect.unwrap(fit)  # without the types that only the tests check
 SGD = optax.sgd(0.1)
 BAD = [
-    (lambda: PLAIN(0, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, **QUIET), r"key is 0; give one random key, such as jax.random.key\(0\)"),
-    (lambda: PLAIN(KEY, FAMILY, SGD, FAMILY.init(2), DATA, 5, **QUIET), "estimator is Family.* give an Estimator"),
-    (lambda: PLAIN(KEY, ESTIMATOR, 0.1, FAMILY.init(2), DATA, 5, **QUIET), "optimizer is 0.1; give an optimiser of optax"),
+    (lambda: PLAIN(0, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, QUIET), r"key is 0; give one random key, such as jax.random.key\(0\)"),
+    (lambda: PLAIN(KEY, FAMILY, SGD, FAMILY.init(2), DATA, 5, QUIET), "estimator is Family.* give an Estimator"),
+    (lambda: PLAIN(KEY, ESTIMATOR, 0.1, FAMILY.init(2), DATA, 5, QUIET), "optimizer is 0.1; give an optimiser of optax"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY, DATA, 5, QUIET), "lam has type object"),
     (lambda: fit(KEY, ESTIMATOR, SGD, families.mean_field_normal().init(2), DATA, 5, QUIET), "lam has shapes Diagonal.* give Triangular"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2)._replace(log_diagonal=jnp.zeros(1)), DATA, 5, QUIET), "lam has shapes Triangular"),
-    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 2.5, **QUIET), "steps is 2.5"),
-    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, average=None, **QUIET), "average is None"),
+    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 2.5, QUIET), "steps is 2.5"),
+    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, Settings(average=None, progress=False)), "average is None"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, Settings(average=float("nan"), progress=False)), "average is nan"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, Settings(window=0, progress=False)), "window is 0"),
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 0, QUIET), "steps is 0"),
@@ -216,7 +216,7 @@ BAD = [
     (lambda: fit(KEY, ESTIMATOR, optax.sgd(0.1), FAMILY.init(2), DATA, 5, Settings(tolerance=-1.0, progress=False)), "tolerance is -1"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, Settings(progress=0)), "progress is 0; give True or False"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, Settings(judge=None, progress=False)), "judge is None"),
-    (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, {"progress": False}), "settings is .*; give a record"),
+    (lambda: PLAIN(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, {"progress": False}), "settings is .*; give a record"),
     (lambda: fit(KEY, ESTIMATOR, SGD, FAMILY.init(2), DATA, 5, QUIET, record=lambda lam: lam), "record takes other arguments .* of two"),
     (lambda: fit(KEY, quadratic(1.0), optax.sgd(0.1), jnp.array([jnp.nan]), None, 5, QUIET), "lam holds nan"),
     (lambda: fit(KEY, quadratic(1.0), optax.sgd(0.1), {"a": jnp.zeros(0)}, None, 5, QUIET), "lam holds no number"),

@@ -258,7 +258,7 @@ BAD = [
     (lambda: stochastic_lda(KEY, GOOD, 2, Minibatches(3)), "size is 3 and there are 2 documents"),
     (lambda: stochastic_lda(KEY, GOOD, 2, Minibatches(1, power=0.5)), r"power is 0\.5"),
     (lambda: stochastic_lda(KEY, GOOD, 2, Minibatches(1, delay=0.5)), r"delay is 0\.5"),
-    (lambda: stochastic_lda(KEY, GOOD, 2, 64), "minibatches is 64; give a record"),
+    (lambda: as_readers_have_it(stochastic_lda)(KEY, GOOD, 2, 64), "minibatches is 64; give a record"),
 ]
 
 
