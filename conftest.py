@@ -12,6 +12,7 @@ from tools.pages import compiled_functions, prepare_environment
 prepare_environment()  # before JAX is imported, which reads it once
 
 import jax
+import pytest
 
 pytest_plugins = ["pytester", "tests.notebooks.cells"]
 
@@ -23,12 +24,18 @@ _kept = contextlib.ExitStack()
 
 
 def pytest_addoption(parser):
-    parser.addoption("--thorough", action="store_true", help="every answer to an exercise at many seeds (make test-all)")
+    parser.addoption("--thorough", action="store_true", help="what takes long, and answers to exercises at many seeds (make test-all)")
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "thorough: takes long, and a smaller test beside it runs always")
     jax.config.update("jax_compilation_cache_dir", str(_kept.enter_context(compiled_functions())))
     jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("thorough") and not item.config.getoption("--thorough"):
+        pytest.skip("in the thorough tier")
 
 
 def pytest_unconfigure(config):

@@ -125,8 +125,8 @@ def test_numpyro_s_own_density(name):
     fn, arguments = NUMPYRO[name]
     with jax.enable_x64(True):
         model, data = m.from_numpyro(fn, *arguments)
-        start = initialize_model(jax.random.key(0), fn, model_args=arguments).param_info.z
-        flat, unravel = ravel_pytree(start)
+        shapes = jax.eval_shape(lambda key: initialize_model(key, fn, model_args=arguments).param_info.z, jax.random.key(0))
+        flat, unravel = ravel_pytree(jax.tree.map(lambda a: jnp.zeros(a.shape, a.dtype), shapes))
         assert model.dim == flat.size
         ours = jax.jit(jax.value_and_grad(lambda theta: m.log_joint(model, theta, data)))
         theirs = jax.jit(lambda theta: -potential_energy(fn, arguments, {}, unravel(theta)))

@@ -110,14 +110,12 @@ MODELS = {
 KINDS = {"mean field": (f.mean_field_normal(), AutoNormal), "full rank": (f.full_rank_normal(), AutoMultivariateNormal)}
 QUICK = {("hierarchical", "full rank"), ("censored", "mean field")}
 STEPS, DRAWS, CHUNKS = 3000, 10, 200
+ALL = [pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.thorough) for name in MODELS for kind in KINDS]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", MODELS)
-def test_fits_end_where_numpyro_s_autoguides_do(name, kind, request):
+@pytest.mark.parametrize(("name", "kind"), ALL)
+def test_fits_end_where_numpyro_s_autoguides_do(name, kind):
     """Same optimiser, steps and draws; both bounds from 20,000 fresh draws. Were ours a tenth below: a false alarm in 10^5 runs."""
-    if (name, kind) not in QUICK and not request.config.getoption("--thorough"):
-        pytest.skip("in the thorough tier")
     (program, arguments), (family, guide_of) = MODELS[name], KINDS[kind]
     optimizer = optax.adam(optax.cosine_decay_schedule(0.05, STEPS))
     with jax.numpy_rank_promotion("allow"):

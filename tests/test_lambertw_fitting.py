@@ -267,11 +267,27 @@ def test_nuts_in_numpyro(small):
     assert gamma.std() == pytest.approx(sd, rel=0.25)
 
 
-def test_nuts_in_pymc(small):
-    y, (mean, sd) = small
-    with pm.Model():
+def in_pymc(y):
+    with pm.Model() as model:
         mu, sigma, gamma = pm.Normal("mu", 0, 10), pm.HalfNormal("sigma", 10.0), pm.Uniform("gamma", -0.5, 0.5)
         PyMCLambertW("y", mu, sigma, gamma, observed=y)
+    return model
+
+
+@pytest.mark.parametrize("gamma", [-0.3, 0.0, 0.2])
+def test_a_model_in_pymc_has_the_density_of_its_parts(gamma):
+    y, mu, sigma = skewed("normal", 0.2, 120), 2.5, 1.5
+    log_p = in_pymc(y).compile_logp(jacobian=False, mode="FAST_COMPILE")
+    found = log_p({"mu": mu, "sigma_log__": np.log(sigma), "gamma_interval__": np.log((0.5 + gamma) / (0.5 - gamma))})
+    with jax.enable_x64(True):
+        of_rows = float(lw.log_density(jnp.asarray(y), mu, sigma, gamma).sum())
+    assert found == pytest.approx(of_rows + stats.norm(0, 10).logpdf(mu) + stats.halfnorm(scale=10).logpdf(sigma), rel=1e-6)
+
+
+@pytest.mark.thorough
+def test_nuts_in_pymc(small):
+    y, (mean, sd) = small
+    with in_pymc(y):
         posterior = pm.sample(800, tune=500, chains=2, cores=1, nuts_sampler="nutpie", progressbar=False, random_seed=1).posterior
     found = posterior["gamma"].values
     assert abs(found.mean() - mean) < 0.3 * sd

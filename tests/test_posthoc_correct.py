@@ -95,7 +95,7 @@ def test_the_split_may_be_ones_own_and_tables_keep_their_shape():
     np.testing.assert_array_equal(again.decisions, result.decisions)
 
 
-@pytest.mark.parametrize("out", [10, 20, 60, 200])
+@pytest.mark.parametrize("out", [10, 20, pytest.param(60, marks=pytest.mark.thorough), pytest.param(200, marks=pytest.mark.thorough)])
 def test_a_right_model_is_seldom_said_to_be_helped(out):
     """Decisions moved at random cannot help. Were 5 % of runs to claim it, the four sizes together would raise one false alarm in 10^4
     runs of fresh seeds; were it 10 %, three tests of four would notice. With 200 points, where a run is slow, there are fewer.

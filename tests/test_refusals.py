@@ -805,7 +805,7 @@ QUICKLY = [
 
 
 # what hypothesis draws depends on the modules that the worker has loaded, so it looks for faults and is no gate
-@pytest.mark.skipif("not config.getoption('--thorough')", reason="in the thorough tier")
+@pytest.mark.thorough
 @settings(max_examples=500)
 @drawn(st.sampled_from(QUICKLY), ANYTHING)
 def test_whatever_is_given_is_refused_by_name_or_answered(place, value):

@@ -467,7 +467,7 @@ ENGINES = {
 }
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", [pytest.param(name, marks=pytest.mark.thorough if "NUTS" in name else ()) for name in ENGINES])
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 def test_radon_engines(engine, radon):
     with jax.numpy_rank_promotion("allow"):  # NumPyro's
@@ -481,6 +481,19 @@ def test_radon_engines(engine, radon):
         off = np.asarray(houses.y) - draws.mean(axis=(0, 1))
         assert abs(off.mean()) < 0.2
         assert off.std() < 1.1 * np.asarray(houses.y).std()
+
+
+@pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+def test_radon_for_nuts_is_the_model_of_the_others(radon, monkeypatch):
+    """The effects of counties in units of their spread, there, and as they are, here: the densities differ by that scale."""
+    monkeypatch.setattr(radon.nutpie, "compile_pymc_model", lambda model: model)
+    apart, whole = radon.nuts_program(), radon.pymc_model(*radon.houses())
+    e, spread = np.random.default_rng(0).normal(size=85), 0.7
+    logit = lambda sigma: np.log(sigma / (100 - sigma))
+    at = {"mu_a": 0.9, "b": np.array([-0.6, 0.7]), "sigma_a_interval__": logit(spread), "sigma_y_interval__": logit(0.8)}
+    fitted = whole.compile_logp([variable for variable in whole.basic_RVs if variable.name != "y"], mode=FAST)
+    direct = fitted(at | {"a": 0.9 + spread * e, "y": np.zeros(919)})
+    assert apart.compile_logp(mode=FAST)(at | {"e": e}) - 85 * np.log(spread) == pytest.approx(direct, rel=1e-8)
 
 
 def test_radon(radon, run, monkeypatch):
@@ -737,6 +750,7 @@ def test_does_it_pay(monkeypatch, tmp_path):
     monkeypatch.setattr(does_it_pay, "TARGETS", dict.fromkeys(does_it_pay.TARGETS, far))
     monkeypatch.setattr(does_it_pay, "methods", lambda problem: {name: methods(problem)[name] for name in kept})
     monkeypatch.setattr(does_it_pay, "unit_costs", lambda problem, table, repeats: dict.fromkeys(table, COST))
+    monkeypatch.setattr(jax, "clear_caches", lambda: None)  # for runs of an hour: here, as much would be compiled anew
     out = tmp_path / "does_it_pay.json"
     monkeypatch.setattr(sys, "argv", ["is_gradients.py", "--small", "--models", "normal", "--seeds", "1", "--out", str(out)])
     does_it_pay.main()

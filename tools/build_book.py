@@ -44,7 +44,9 @@ def inputs() -> dict[str, str]:
     from tools.pages import cache_key, data_files
 
     everything = _files([BOOK, ROOT / "course_pkg", ROOT / "solutions", ROOT / "tools", ROOT / "constraints.txt"])
-    text = [path for path in everything if path.suffix in {".md", ".ipynb"} or "course_pkg" in path.parts]
+    text = [
+        path for path in everything if path.suffix in {".md", ".ipynb"} or path.relative_to(ROOT).parts[0] in {"course_pkg", "solutions"}
+    ]
     frame = [path for path in everything if path not in set(text)]
     return {"text": _digest(text), "frame": _digest(frame), "outputs": f"{cache_key(ROOT)} {data_files()}"}
 

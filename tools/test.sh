@@ -31,7 +31,8 @@ if [ "${1-}" = lint ]; then
 fi
 
 branches=
-compiler=(env JAX_DISABLE_MOST_OPTIMIZATIONS=1)  # compiling is most of the library's tests: the quick tier does without the costly passes
+# Compiling is most of the library's tests: in the quick tier JAX leaves out its costly passes, and PyTensor runs in Python, without Numba.
+compiler=(env JAX_DISABLE_MOST_OPTIMIZATIONS=1 PYTENSOR_FLAGS=mode=FAST_COMPILE)
 if [[ " $* " == *" --thorough "* ]]; then
     export COVERAGE_CORE=ctrace  # half as slow again, and sees branches
     branches=--cov-branch
@@ -42,7 +43,7 @@ step lint lint
 step book "$python" tools/build_book.py
 # A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
 # The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
-step library "${compiler[@]}" "$python" -m pytest -n 2 --dist loadfile --durations=40 --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
+step library "${compiler[@]}" "$python" -m pytest -p no:nbval -n 2 --dist loadfile --durations=40 --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
 step course "$python" -m pytest -n 2 --dist loadfile --durations=40 tests/[a-z]*/ book "$@"
 if [ -n "$branches" ]; then
     step seeds "$python" tools/reseed.py --shifts 2

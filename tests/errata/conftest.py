@@ -1,5 +1,6 @@
 """The errata tool and the figures it prints, for the tests that judge them."""
 
+import functools
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ def load_tool() -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    for name in ("figures", "links"):  # once, however many tests ask
+        setattr(module, name, functools.cache(getattr(module, name)))
     return module
 
 

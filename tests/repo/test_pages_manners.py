@@ -1,5 +1,6 @@
 """What every page must have, and must not."""
 
+import functools
 import re
 
 import pytest
@@ -35,6 +36,12 @@ def listed():
     return list(walk(yaml.safe_load((BOOK / "_toc.yml").read_text("utf8"))))
 
 
+@functools.cache
+def page_of(name):
+    """A page, read once for all that is asked of it."""
+    return read_page(ROOT / name)
+
+
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 # those of the appendix that execute have a chapter's form, too
 CHAPTER_PAGES = [name for name in listed() if "/" in name and (not name.startswith("appendix/") or f"book/{name}.md" in NOTEBOOKS)]
@@ -67,7 +74,7 @@ def test_a_chapter_s_page_has_its_parts(name):
 
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name.startswith("book/")])
 def test_a_page_that_executes_asserts_what_it_claims(name):
-    cells = [cell.source for cell in read_page(ROOT / name).notebook.cells if cell.cell_type == "code"]
+    cells = [cell.source for cell in page_of(name).notebook.cells if cell.cell_type == "code"]
     checks = [line for source in cells for line in source.splitlines() if re.match(r"\s*(assert|check)\b", line)]
     assert checks, "no cell asserts anything"
     assert not any(re.match(r"\s*assert (True|1)\s*(,|$)", line) for line in checks), "an assertion that cannot fail"
@@ -80,12 +87,12 @@ def too_wide(notebook):
 
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name.startswith("book/")])
 def test_code_fits_the_column(name):
-    assert too_wide(read_page(ROOT / name).notebook) == []
+    assert too_wide(page_of(name).notebook) == []
 
 
 @pytest.mark.parametrize("name", CHAPTER_PAGES)
 def test_the_lesson_stands_in_front_of_its_proof(name):
-    page = read_page(BOOK / f"{name}.md")
+    page = page_of(f"book/{name}.md")
     found = lesson.lesson(page)
     assert found.loud == 0, "a visible cell asserts, or hands numbers to the text: tag it check"
     assert found.before <= 5, "visible lines before the first picture or number"
@@ -101,7 +108,7 @@ def test_the_lesson_stands_in_front_of_its_proof(name):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_no_page_silences_warnings_wholesale(name):
-    cells = [str(cell.source) + str(cell.metadata) for cell in read_page(ROOT / name).notebook.cells if cell.cell_type == "code"]
+    cells = [str(cell.source) + str(cell.metadata) for cell in page_of(name).notebook.cells if cell.cell_type == "code"]
     assert not [match[0] for cell in cells if (match := WHOLESALE.search(cell))]
 
 
