@@ -192,7 +192,7 @@ def test_classes_are_enumerated_in_the_loop():
     assert np.isfinite(run.objective).all()
     with pytest.raises(ValueError, match="M is 4, below the largest cost 5"):
         outcomes.classes(probabilities, loss, 4.0)
-    with pytest.raises(ValueError, match="squared, which has no list of decisions"):
+    with pytest.raises(ValueError, match="squared, which has no table of costs"):
         outcomes.classes(probabilities, decisions.squared())
 
 

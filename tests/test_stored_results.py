@@ -507,7 +507,7 @@ def test_radon(radon, run, monkeypatch):
         monkeypatch.setattr(radon, engine, some)
     corrected: list = []
 
-    def correct(tree, y, loss, training, **settings):
+    def correct(tree, y, loss, training=posthoc.Training(), **settings):  # noqa: B008
         """The published settings once; their result again for every engine."""
         if not corrected:
             corrected.append(posthoc.correct(tree, y, loss, training=training._replace(steps=20), **settings))

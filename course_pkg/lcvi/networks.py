@@ -77,14 +77,27 @@ def decide(network: Network, x):
 
 
 class NetworkTraining(NamedTuple):
-    """The size of a network that decides, and how it is trained."""
+    """The size of a network that decides, and how it is trained.
 
-    width: int = 32  # of a layer
-    depth: int = 2  # layers between input and output
-    steps: int = 3000  # of Adam, with a rate that falls to zero as a cosine
-    rate: float = 3e-3  # the first
-    batch: int = 512  # points of a step
-    draws: int = 50  # of the predictive at each of them
+    Args:
+        width: of a layer.
+        depth: layers between input and output.
+        steps: of Adam, with a rate that falls to zero as a cosine.
+        rate: the first.
+        batch: points of a step.
+        draws: of the predictive at each of them.
+
+    Example:
+        >>> NetworkTraining(width=8, depth=1).batch
+        512
+    """
+
+    width: int = 32
+    depth: int = 2
+    steps: int = 3000
+    rate: float = 3e-3
+    batch: int = 512
+    draws: int = 50
 
 
 TRAINING = NetworkTraining()
@@ -105,7 +118,7 @@ def amortise(key: PRNGKeyArray, predict: Callable, x, loss, *, training: Network
 
     Example:
         >>> from course_pkg.decisions import squared
-        >>> noisy = lambda key, x, draws: x[:, 0] + jax.random.normal(key, (draws, len(x)))
+        >>> noisy = lambda key, x, draws: x[None, :, 0] + jax.random.normal(key, (draws, len(x)))
         >>> x = jnp.linspace(-1.0, 1.0, 50)[:, None]
         >>> network = amortise(jax.random.key(0), noisy, x, squared(), training=NetworkTraining(width=8, depth=1, steps=500, batch=50))
         >>> bool(jnp.abs(decide(network, x) - x[:, 0]).mean() < 0.1)  # the predictive mean

@@ -23,11 +23,21 @@ from course_pkg.posthoc.maker import DecisionPrior
 
 
 class Refits(NamedTuple):
-    """How refits are run: one after another and kept nowhere, where nothing is said."""
+    """How refits are run: one after another and kept nowhere, where nothing is said.
 
-    folder: str | os.PathLike | None = None  # where each finished replicate is kept
-    workers: int = 1  # threads; engines that compile their loops let go of the interpreter, so threads serve
-    executor: Executor | None = None  # in the place of threads: ProcessPoolExecutor where refit may be pickled
+    Args:
+        folder: where each finished replicate is kept, so that a second call takes up where the first one ended.
+        workers: threads. Engines that compile their loops let go of the interpreter, so threads serve; see ``executor`` for the rest.
+        executor: of `concurrent.futures`, in the place of threads; ``ProcessPoolExecutor`` where the refit may be pickled.
+
+    Example:
+        >>> Refits(workers=2).executor is None
+        True
+    """
+
+    folder: str | os.PathLike | None = None
+    workers: int = 1
+    executor: Executor | None = None
 
 
 REFITS = Refits()

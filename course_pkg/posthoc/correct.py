@@ -29,16 +29,25 @@ class CorrectionWarning(UserWarning):
 class Options(NamedTuple):
     """What `correct` tells the decision maker, what holds this near the model, and when the report warns.
 
+    Args:
+        quantiles: how each point's predictive is summarised, as in `characterize`.
+        covariates: appended to that summary, as in `characterize`.
+        prior: belief about the decisions, of the shape of the outcomes; where it is not given, centred on the q-optimal decisions, with
+            the predictive standard deviations.
+        level: of the bootstrap intervals.
+        far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given;
+            ``numpy.inf`` for none.
+
     Example:
         >>> Options(quantiles="mean").level  # told the predictive mean alone; intervals of 90 per cent
         0.9
     """
 
-    quantiles: Any = 20  # how each point's predictive is summarised, as in `characterize`
-    covariates: Any = None  # appended to that summary, as in `characterize`
-    prior: DecisionPrior | None = None  # of the shape of y; None: the q-optimal decisions, with the predictive standard deviations
-    level: float = 0.9  # of the bootstrap intervals
-    far: float = FAR  # a warning beyond this distance from the q-optimal decisions, in predictive sd; numpy.inf for none
+    quantiles: Any = 20
+    covariates: Any = None
+    prior: DecisionPrior | None = None
+    level: float = 0.9
+    far: float = FAR
 
 
 OPTIONS = Options()

@@ -20,20 +20,31 @@ from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, initial_maker
 class Training(NamedTuple):
     """How a decision maker is trained, where the defaults do not suit: its layers, Adam's steps, and when to stop.
 
+    Args:
+        hidden: units of each hidden layer; ``()`` for a linear map.
+        restarts: runs from different weights.
+        steps: of Adam, at most.
+        rate: the first learning rate.
+        decay: whether the rate falls to zero along a half cosine.
+        batch: points of a minibatch, drawn with replacement; None for all points at every step.
+        held_out: share of the points that say when to stop; 0 for the last weights and no stopping.
+        patience: looks without improvement before a run stops; one look every 10 steps, every 50 with minibatches.
+        folds: of the cross-validation, where there are several values of ``nu``.
+
     Example:
         >>> Training(hidden=(), restarts=1).steps  # a linear map, from one start
         3000
     """
 
-    hidden: tuple[int, ...] = (20, 10)  # units of each hidden layer; () for a linear map
-    restarts: int = 3  # runs from different weights
-    steps: int = 3000  # of Adam, at most
-    rate: float = 0.01  # the first learning rate
-    decay: bool = True  # whether the rate falls to zero along a half cosine
-    batch: int | None = None  # points of a minibatch, drawn with replacement; None for all points at every step
-    held_out: float = 0.25  # share of the points that say when to stop; 0 for the last weights and no stopping
-    patience: int = 50  # looks without improvement before a run stops; one look every 10 steps, every 50 with minibatches
-    folds: int = 5  # of the cross-validation, where there are several values of nu
+    hidden: tuple[int, ...] = (20, 10)
+    restarts: int = 3
+    steps: int = 3000
+    rate: float = 0.01
+    decay: bool = True
+    batch: int | None = None
+    held_out: float = 0.25
+    patience: int = 50
+    folds: int = 5
 
 
 TRAINING = Training()

@@ -22,6 +22,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import course_pkg
 
 PAGES = pages() or ["intro.html"]  # not built: one test says so
+REFERENCE = [page for page in PAGES if page.startswith("appendix/api/")]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -122,9 +123,14 @@ def public_names(module) -> set[str]:
 
 
 def test_every_public_function_is_in_the_reference(look):
-    ids = set(look("appendix/api.html").facts["desktop"]["ids"])
+    ids = set().union(*(look(page).facts["desktop"]["ids"] for page in REFERENCE))
     for info in pkgutil.iter_modules(course_pkg.__path__, "course_pkg."):
         if info.name.split(".")[-1].startswith("_"):
             continue
         missing = {f"{info.name}.{name}" for name in public_names(importlib.import_module(info.name))} - ids
         assert not missing, f"not in the reference: {sorted(missing)}; write a docstring, or begin the name with an underscore"
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_a_page_of_the_reference_is_at_most_twenty_screens_long(page, look):
+    assert look(page).facts["desktop"]["height"] <= 20 * VIEWS[0].size[1], "give some of its tables a page of their own"

@@ -1,0 +1,44 @@
+"""The reference: every public name stands in one table of one page, with its entry, and the pages' examples run."""
+
+import doctest
+import importlib.util
+import pkgutil
+
+import pytest
+
+import course_pkg
+from tools.pages import ROOT
+
+PAGES = {path.stem: path for path in sorted((ROOT / "book" / "appendix" / "api").glob("*.md"))}
+spec = importlib.util.spec_from_file_location("apidoc", ROOT / "book" / "_ext" / "apidoc.py")
+apidoc = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(apidoc)
+
+
+def test_every_public_name_stands_in_one_table():
+    modules = [info.name for info in pkgutil.iter_modules(course_pkg.__path__) if not info.name.startswith("_")]
+    names = [name for path in PAGES.values() for table in apidoc.tables(path.read_text("utf8")) for name in table]
+    missing = {f"course_pkg.{module}.{name}" for module in modules for name in apidoc.public(module)} - set(names)
+    assert not missing, f"not in the reference: {sorted(missing)}; name its file in a table of book/appendix/api"
+    assert len(names) == len(set(names)), "a name stands in two tables"
+
+
+def test_a_table_of_what_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="has no public name of it"):
+        apidoc.expanded("% module: decisions\n% table: rulse\n")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_example_of_a_page_runs(page):
+    found = doctest.testfile(str(PAGES[page]), module_relative=False, encoding="utf8")
+    assert found.attempted > 1
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_entries_stand_below_their_tables(page):
+    text = PAGES[page].read_text("utf8")
+    shown = apidoc.expanded(text)
+    assert text.count("% entries") == 1
+    assert text.index("% entries") > text.rindex("% table")
+    assert all(f":: {name}\n" in shown for table in apidoc.tables(text) for name in table)
