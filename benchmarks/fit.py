@@ -22,7 +22,7 @@ from numpyro.infer.autoguide import AutoNormal
 
 from course_pkg import families, gradients, models
 from course_pkg.data import eight_schools
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 
 RATE = 0.01
 
@@ -34,7 +34,7 @@ def ours(data, steps, samples, *, entropy, progress=False):
     optimizer, start = optax.adam(RATE), family.init(model.dim, scale=1.0)
 
     def call(seed):
-        run = fit(jax.random.key(seed), estimator, optimizer, start, data, steps, progress=progress)
+        run = fit(jax.random.key(seed), estimator, optimizer, start, data, steps, Settings(progress=progress))
         return run.objective[-steps // 4 :].mean()
 
     return call

@@ -32,7 +32,7 @@ import optax
 
 from course_pkg import families
 from course_pkg.gradients import Estimator
-from course_pkg.is_gradients import anchored, isag, isgd, sag, state_bytes
+from course_pkg.is_gradients import Subsample, Weighting, anchored, isag, isgd, sag, state_bytes
 from course_pkg.is_gradients import published as pub
 
 FAMILY = families.mean_field_normal()
@@ -61,22 +61,23 @@ def methods(problem):
     Reuse speeds up Adam's clock too: ten steps from one gradient forget ten times as much for each gradient. A second plain SGD does the
     same without reuse, so that what the cached gradient is good for is told from what the clock is good for.
     """
-    model, size = problem.model, problem.size
-    batches = jax.tree.leaves(problem.data)[0].shape[0] // size
-    reusing = partial(isgd, model, FAMILY, size=size, blocks=True)
+    model, blocks = problem.model, Subsample(problem.size, partition=True)
+    batches = jax.tree.leaves(problem.data)[0].shape[0] // problem.size
+    reusing = partial(isgd, model, FAMILY, subsample=blocks)
+    half, scaled = Weighting(min_ess=0.5), Weighting(min_ess=0.5, scale_by_ess=True)
     return {
         "SGD": Method(reusing(1, reuse=0.0), 1),
         "SGD, Adam forgets faster": Method(reusing(1, reuse=0.0), 1, (0.9**10, 0.999**10)),
         "ISGD": Method(reusing(1), 10),
-        "ISGD, no weights": Method(reusing(1, weights="none"), 10),
-        "ISGD, refresh by ESS": Method(reusing(1, reuse=0.98, least_ess=0.8), 10),
-        "ISGD, ESS and coupled steps": Method(reusing(1, least_ess=0.5, couple=True), 10),
-        "ISGD, the same, p = 0.97": Method(reusing(1, reuse=0.97, least_ess=0.5, couple=True), 10),
-        "ISGD by agreement": Method(reusing(1, reuse=0.95, least_ess=0.5, adaptive=True), 3),
-        "ISGD, 4 draws": Method(reusing(4, least_ess=0.5), 10),
+        "ISGD, no weights": Method(reusing(1, weighting=Weighting("none")), 10),
+        "ISGD, refresh by ESS": Method(reusing(1, reuse=0.98, weighting=Weighting(min_ess=0.8)), 10),
+        "ISGD, ESS and coupled steps": Method(reusing(1, weighting=scaled), 10),
+        "ISGD, the same, p = 0.97": Method(reusing(1, reuse=0.97, weighting=scaled), 10),
+        "ISGD by agreement": Method(reusing(1, reuse=0.95, weighting=half, adaptive=True), 3),
+        "ISGD, 4 draws": Method(reusing(4, weighting=half), 10),
         "SAG": Method(sag(model, FAMILY, 1, batches), 1),
         "I-SAG": Method(isag(model, FAMILY, 1, batches), 1),
-        "anchor and ISGD": Method(anchored(model, FAMILY, 1, size, every=2 * batches, reuse=0.9, least_ess=0.5, blocks=True), 10),
+        "anchor and ISGD": Method(anchored(model, FAMILY, 1, blocks, every=2 * batches, reuse=0.9, weighting=half), 10),
     }
 
 
@@ -139,13 +140,13 @@ def reached(rows, target, cost):
 
 def unit_costs(problem, table, repeats):
     """Seconds of a step that calls the model, of one that does not, and of an anchor, for each method: the least of `repeats`, in turns."""
-    model, size = problem.model, problem.size
-    always = partial(isgd, model, FAMILY, size=size, blocks=True, reuse=0.0)
-    never = partial(isgd, model, FAMILY, size=size, blocks=True, reuse=0.999999)
-    anchor = partial(anchored, model, FAMILY, 1, size, blocks=True)
+    model, blocks, bare = problem.model, Subsample(problem.size, partition=True), Weighting("none")
+    always = partial(isgd, model, FAMILY, subsample=blocks, reuse=0.0)
+    never = partial(isgd, model, FAMILY, subsample=blocks, reuse=0.999999)
+    anchor = partial(anchored, model, FAMILY, 1, blocks)
     kinds = {
         "1 draw": (always(1), never(1)),
-        "1 draw, no weights": (always(1, weights="none"), never(1, weights="none")),
+        "1 draw, no weights": (always(1, weighting=bare), never(1, weighting=bare)),
         "adaptive": (always(1, adaptive=True), never(1, adaptive=True)),
         "4 draws": (always(4), never(4)),
         "SAG": (table["SAG"].estimator, None),
@@ -301,7 +302,7 @@ def agreements(problem, result):
     SGD runs in its own best configuration, and the older gradient is re-weighted, as a reused one would be. The mean over the steps is 1 if
     every sign stays, and about 0 if signs are chance.
     """
-    watching = Method(isgd(problem.model, FAMILY, 1, reuse=0.0, adaptive=True, size=problem.size, blocks=True), 1)
+    watching = Method(isgd(problem.model, FAMILY, 1, reuse=0.0, adaptive=True, subsample=Subsample(problem.size, partition=True)), 1)
     rates = {c: (rate, decay) for c, _, rate, decay in configurations(problem, watching)}
     found: dict = {}
     for word in TARGETS[problem.name]:

@@ -34,6 +34,7 @@ class Base(NamedTuple):
     sample: Callable  # key, shape -> eps
     log_prob: Callable  # eps -> log density of each coordinate
     entropy: float  # of one coordinate
+    scipy: Any = None  # the same in scipy.stats, for its distribution function and quantiles; None where there is none
 
 
 class Family(NamedTuple):
@@ -263,17 +264,17 @@ def full_rank_normal() -> Family:
 
 def normal() -> Base:
     """The standard normal density."""
-    return Base(_sample_normal, _log_normal, 0.5 * math.log(2 * math.pi * math.e))
+    return Base(_sample_normal, _log_normal, 0.5 * math.log(2 * math.pi * math.e), scipy.stats.norm)
 
 
 def laplace() -> Base:
     r"""The Laplace density :math:`\frac12 e^{-|\epsilon|}` (the half of erratum S02 included)."""
-    return Base(_sample_laplace, _log_laplace, 1 + math.log(2.0))
+    return Base(_sample_laplace, _log_laplace, 1 + math.log(2.0), scipy.stats.laplace)
 
 
 def logistic() -> Base:
     """The logistic density, the slope of the sigmoid."""
-    return Base(_sample_logistic, _log_logistic, 2.0)
+    return Base(_sample_logistic, _log_logistic, 2.0, scipy.stats.logistic)
 
 
 def student_t(df: float) -> Base:
@@ -290,7 +291,8 @@ def student_t(df: float) -> Base:
     def log_density(eps):
         return jax.scipy.stats.t.logpdf(eps, df)
 
-    return Base(draw, log_density, float(scipy.stats.t.entropy(df)))  # in double precision: its terms cancel where df is large
+    # the entropy in double precision: its terms cancel where df is large
+    return Base(draw, log_density, float(scipy.stats.t.entropy(df)), scipy.stats.t(df))
 
 
 def _one_each(name, value, dim):

@@ -5,6 +5,7 @@ at once, from keys that depend on the number of the step alone, so that neither 
 of the result. Inside, the parameters are one flat array; estimators and readers see their own structure.
 """
 
+import inspect
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -24,6 +25,24 @@ from course_pkg.gradients import Estimator
 
 BLOCK = 1000  # steps in a compiled call
 NOISE = 2**22  # numbers of noise held at once, at most
+
+
+class Settings(NamedTuple):
+    """What `fit` does beside climbing.
+
+    Example:
+        >>> QUIET._replace(average=0.5)  # no bar, and the mean of the parameters over the second half
+        Settings(average=0.5, tolerance=None, window=1000, progress=False, judge=True)
+    """
+
+    average: float = 0.0  # share of the steps, from their end, over which the parameters are averaged (Polyak and Ruppert); 0 for none
+    tolerance: float | None = None  # stop when the mean objective over a window has changed by at most this share of its value
+    window: int = BLOCK  # steps in a window of that rule; with a tolerance the noise of one window is held at once
+    progress: bool = True  # whether to show a bar
+    judge: bool = True  # whether to warn of a run whose objective still rose or fell at its end, or was too noisy to tell
+
+
+SETTINGS, QUIET = Settings(), Settings(progress=False)
 
 
 class Fit(NamedTuple):
@@ -55,32 +74,26 @@ def fit(
     lam,
     data,
     steps: int,
+    settings: Settings = SETTINGS,
     *,
     record: Callable | None = None,
-    average: float = 0.0,
-    tolerance: float | None = None,
-    window: int = BLOCK,
-    progress: bool = True,
-    judge: bool = True,
 ) -> Fit:
     r"""Maximise an objective by ``steps`` stochastic gradient steps from ``lam``.
 
     Args:
         key: random key; the same key gives the same run.
         estimator: gradient of the objective to climb.
-        optimizer: any optimiser of optax, written for descent as usual; it is handed the negative gradient.
+        optimizer: any optimiser of optax, written for descent as usual; it is handed the negative gradient. Made anew, it compiles the
+            steps anew, as an estimator does: make both once, outside a loop over keys.
         lam: starting point, a pytree of arrays.
         data: what the estimator wants; an argument of the compiled step, so that new data of the same shape compile nothing.
         steps: how many, at least 1.
-        record: function of ``lam`` whose value is kept at every step.
-        average: share of the ``steps``, from their end, over which the parameters are averaged (Polyak and Ruppert); 0 for none. A run
-            that the stopping rule ends before that part has no average.
-        tolerance: stop when the mean objective over a window has changed by at most this share of its value. The share is of the
-            objective as it stands, so a constant added to the log joint changes when the run stops.
-        window: steps in a window of the stopping rule; with a tolerance the noise of one window is held at once.
-        progress: whether to show a bar.
-        judge: whether to warn of a run whose objective still rose or fell at its end, or was too noisy to tell; False for one that is cut
-            short on purpose, or whose objective is not in nats.
+        settings: averaging, the stopping rule, and what is said; see `Settings`, and `QUIET` for no bar. A run that the stopping rule ends
+            before the part to be averaged has no average. The tolerance is a share of the objective as it stands, so a constant added to
+            the log joint changes when the run stops. ``judge=False`` is for a run that is cut short on purpose, or whose objective is not
+            in nats.
+        record: function of ``lam`` and the estimator's state whose value is kept at every step: of the parameters at which the step asks
+            for a gradient, and of the state that the estimator has when it has answered.
 
     Returns:
         `Fit`.
@@ -92,8 +105,8 @@ def fit(
     Raises:
         NotFiniteError: at the first gradient that is not finite, or that an optimiser turned into parameters that are not (Adam squares
             its gradients, so one beyond 1e19 overflows in single precision); it carries the run up to there.
-        ValueError: if a count or share is out of range, ``lam`` holds no number or one that is not finite, or ``key``, ``estimator`` or
-            ``optimizer`` is something else.
+        ValueError: if a count or share is out of range, ``lam`` holds no number or one that is not finite, ``record`` does not take two
+            arguments, or ``key``, ``estimator``, ``optimizer`` or ``settings`` is something else.
 
     Example:
         >>> from course_pkg import families, gradients, models
@@ -101,18 +114,16 @@ def fit(
         >>> family = families.mean_field_normal()
         >>> model = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0)
         >>> estimator = gradients.path_derivative(model, family, samples=5)
-        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), family.init(1), data, 500, progress=False)
+        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), family.init(1), data, 500, QUIET)
         >>> exact = models.regression_posterior(data, 1.0, 10.0)
         >>> bool(abs(run.lam.mu[0] - exact.mean[0]) < 0.02), run.converged
         (True, True)
 
     Source: thesis, Algorithm 2; slides, stochastic gradient ascent.
     """
-    steps, window = _guard.count("steps", steps), _guard.count("window", window)
-    _check(key, estimator, optimizer)
-    if not 0 <= _guard.number("average", average) <= 1:
-        raise ValueError(f"average is {average}; give a share of the run, between 0 and 1")
-    tolerance = None if tolerance is None else _guard.positive("tolerance", tolerance)
+    steps = _guard.count("steps", steps)
+    _check(key, estimator, optimizer, record)
+    average, tolerance, window, progress, judge = _checked(settings)
     lam = jax.tree.map(_parameter, lam)
     flat, unravel = ravel_pytree(lam)
     if flat.size == 0:
@@ -138,7 +149,7 @@ def fit(
             bar.update(count)
     result = _finish(carry, unravel, objective, recorded, average, done - first_averaged)
     if judge and (doubt := convergence.doubt(result.objective)):
-        warnings.warn(f"{doubt} (or judge=False, if the run is to be cut short)", ConvergenceWarning, stacklevel=2)
+        warnings.warn(f"{doubt} (or Settings(judge=False), if the run is to be cut short)", ConvergenceWarning, stacklevel=2)
     return result
 
 
@@ -185,12 +196,28 @@ def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Cal
     return schedule
 
 
-def _check(key, estimator, optimizer):
+def _checked(settings) -> Settings:
+    if not isinstance(settings, Settings):
+        raise ValueError(f"settings is {settings!r}; give a record, such as Settings(progress=False)")
+    return Settings(
+        _guard.share("average", settings.average),
+        None if settings.tolerance is None else _guard.positive("tolerance", settings.tolerance),
+        _guard.count("window", settings.window),
+        _guard.switch("progress", settings.progress),
+        _guard.switch("judge", settings.judge),
+    )
+
+
+def _check(key, estimator, optimizer, record):
     _guard.key(key)
     if not isinstance(estimator, Estimator):
         raise ValueError(f"estimator is {estimator!r}; give an Estimator, such as gradients.path_derivative(model, family, 10)")
     if not isinstance(optimizer, optax.GradientTransformation):
         raise ValueError(f"optimizer is {optimizer!r}; give an optimiser of optax, such as optax.adam(0.01)")
+    try:
+        _ = record is None or inspect.signature(record).bind(None, None)
+    except TypeError as problem:
+        raise ValueError(f"record takes other arguments ({problem}); give a function of two, such as lambda lam, state: lam") from None
 
 
 def _parameter(leaf):
@@ -223,7 +250,7 @@ def _block(estimator, optimizer, record, structure, count, averaging, key, start
         # an optimiser that clips or normalises would hide a gradient that is not finite
         flat = jnp.where(jnp.isfinite(ascent), optax.apply_updates(carry.flat, updates), jnp.nan)
         total = jnp.where(number >= first_averaged, carry.total + flat, carry.total) if averaging else carry.total
-        kept = None if record is None else record(lam)
+        kept = None if record is None else record(lam, state)
         return Carry(flat, opt_state, state, total), (estimate.value, kept)
 
     numbers = start + jnp.arange(count)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from course_pkg import convergence as c
 from course_pkg import families, gradients, models
-from course_pkg.fit import NotFiniteError, fit
+from course_pkg.fit import QUIET, NotFiniteError, Settings, fit
 
 TRACES = 2000
 X = jax.random.normal(jax.random.key(1), (40, 2))
@@ -92,7 +92,7 @@ def test_what_cannot_be_judged_is_left_open():
 def run_of(name, seed, steps, **options):
     optimizer = optax.adam(optax.cosine_decay_schedule(0.05, 1000))
     start = FAMILY.init(2, location=START[name])
-    return fit(jax.random.key(seed), ESTIMATORS[name], optimizer, start, DATA, steps, progress=False, **options)
+    return fit(jax.random.key(seed), ESTIMATORS[name], optimizer, start, DATA, steps, Settings(progress=False, **options))
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -124,7 +124,7 @@ def test_a_run_that_broke_has_not_converged():
 
     sick = gradients.Estimator(lambda key, lam, data: jnp.array(0), lambda key, lam, data: jnp.zeros(()), estimate)
     with pytest.raises(NotFiniteError) as caught:
-        fit(jax.random.key(0), sick, optax.sgd(0.1), jnp.zeros(2), None, 400, progress=False)
+        fit(jax.random.key(0), sick, optax.sgd(0.1), jnp.zeros(2), None, 400, QUIET)
     assert caught.value.fit.converged is False
 
 

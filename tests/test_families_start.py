@@ -16,7 +16,7 @@ from scipy import stats
 from course_pkg import families as f
 from course_pkg import gradients, implicit, models
 from course_pkg import lambertw as lw
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lcvi.published import softplus_normal
 
 KEY = jax.random.key(0)
@@ -123,7 +123,7 @@ def test_fits_end_where_numpyro_s_autoguides_do(name, kind, request):
     with jax.numpy_rank_promotion("allow"):
         model, data = models.from_numpyro(program, *arguments)
         estimator = gradients.reparameterized(model, family, DRAWS)
-        run = fit(KEY, estimator, optimizer, family.init(model.dim), data, STEPS, progress=False, judge=False)
+        run = fit(KEY, estimator, optimizer, family.init(model.dim), data, STEPS, Settings(progress=False, judge=False))
         guide = guide_of(program)
         theirs = SVI(program, guide, optimizer, Trace_ELBO(DRAWS)).run(KEY, STEPS, *arguments, progress_bar=False).params
         keys = jax.random.split(jax.random.key(1), CHUNKS)

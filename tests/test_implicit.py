@@ -9,7 +9,7 @@ from scipy import integrate, stats
 
 from course_pkg import implicit as im
 from course_pkg import models
-from course_pkg.fit import fit
+from course_pkg.fit import QUIET, fit
 from course_pkg.gradients import once
 
 DRAWS = 20_000
@@ -129,7 +129,7 @@ def test_estimator_finds_a_conjugate_gamma_posterior():
     )
     estimator = im.implicit(model, im.gamma(), 20)
     rate = optax.cosine_decay_schedule(0.1, 4000)
-    run = fit(jax.random.key(0), estimator, optax.adam(rate), im.gamma().init(1), counts, 4000, progress=False)
+    run = fit(jax.random.key(0), estimator, optax.adam(rate), im.gamma().init(1), counts, 4000, QUIET)
     assert np.exp(run.lam.log_a) == pytest.approx(2 + 20, rel=0.03)
     assert np.exp(run.lam.log_b) == pytest.approx(0.5 + 5, rel=0.03)
     estimate = once(estimator, jax.random.key(1), run.lam, counts)

@@ -26,6 +26,7 @@ MISSING = {  # a call: the library that it asks for, and the extra that installs
     "models.from_numpyro(print)": ("numpyro", "numpyro"),
     "mcmc.pareto_smooth(jax.numpy.arange(30.0))": ("arviz_stats", "arviz"),
     "importlib.import_module('course_pkg.plots')": ("matplotlib", "plots"),
+    "lcvi.Calibration.plot(None)": ("matplotlib", "plots"),
 }
 ASK = """
 import importlib

@@ -1,5 +1,6 @@
 """ISGD: plain SGD bit for bit without reuse, unbiased with joint weights, its bias per factor and of stale terms, its triggers."""
 
+import inspect
 from functools import partial
 
 import jax
@@ -10,8 +11,8 @@ import pytest
 from scipy import stats
 
 from course_pkg import families, gradients, models
-from course_pkg.fit import NotFiniteError, fit
-from course_pkg.is_gradients import anchored, isgd
+from course_pkg.fit import QUIET, NotFiniteError, Settings, fit
+from course_pkg.is_gradients import Subsample, Weighting, anchored, isgd
 from tests.test_is_gradients_weights import LAMBERT, hat
 
 DIM, ROWS, NOISE, PRIOR = 2, 12, 0.8, 1.5
@@ -20,7 +21,7 @@ DATA = models.Rows(X, X @ jnp.array([1.0, -1.0]) + NOISE * jax.random.normal(jax
 MODEL = models.linear_regression(DIM, NOISE, PRIOR)
 MEAN_FIELD, FULL = families.mean_field_normal(), families.full_rank_normal()
 PRECISION = X.T @ X / NOISE**2 + jnp.eye(DIM) / PRIOR**2
-QUIET = {"progress": False}
+JOINT = Weighting("joint")
 SEEDS = range(3)
 BOUND = stats.norm.isf(1e-5 / 200 / 2)  # fewer than 200 z-scores below: a false alarm once in 10^5 runs of fresh seeds
 
@@ -63,9 +64,9 @@ def test_without_reuse_it_is_sgd_bit_for_bit(form, size):
         "reparameterized": gradients.reparameterized(MODEL, MEAN_FIELD, 4, entropy="closed form"),
     }[form]
     plain = plain if size is None else gradients.minibatch(plain, size)
-    ours = isgd(MODEL, MEAN_FIELD, 4, reuse=0.0, form=form, size=size)
+    ours = isgd(MODEL, MEAN_FIELD, 4, reuse=0.0, form=form, subsample=Subsample(size))
     optimizer = optax.adam(0.05)
-    one, two = (fit(jax.random.key(7), e, optimizer, MEAN_FIELD.init(DIM), DATA, 60, **QUIET) for e in (plain, ours))
+    one, two = (fit(jax.random.key(7), e, optimizer, MEAN_FIELD.init(DIM), DATA, 60, QUIET) for e in (plain, ours))
     # The compiler fuses the score on a minibatch differently in the two programs; a last digit may differ there, nowhere else.
     tolerance = 1e-5 if (form, size) == ("score", 5) else 0.0
     assert jax.tree.all(jax.tree.map(lambda a, b: bool((jnp.abs(a - b) <= tolerance).all()), one.lam, two.lam))
@@ -77,11 +78,11 @@ def test_without_reuse_it_is_sgd_bit_for_bit(form, size):
 @pytest.mark.parametrize("family", [MEAN_FIELD, FULL], ids=["mean field", "full rank"])
 def test_joint_weights_are_unbiased_after_a_move(family, form, seed):
     old, new = places(family)
-    estimate = reused(isgd(MODEL, family, 40_000, form=form, weights="joint"), seed, old, new)
+    estimate = reused(isgd(MODEL, family, 40_000, form=form, weighting=JOINT), seed, old, new)
     assert z_scores(estimate, jax.grad(exact_elbo)(new)).max() < BOUND
 
 
-IN_MINIBATCHES = [isgd(MODEL, MEAN_FIELD, 4, weights="joint", size=3, blocks=blocks) for blocks in (False, True)]
+IN_MINIBATCHES = [isgd(MODEL, MEAN_FIELD, 4, weighting=JOINT, subsample=Subsample(3, partition)) for partition in (False, True)]
 
 
 @partial(jax.jit, static_argnums=0)
@@ -121,7 +122,7 @@ def test_bias_per_factor_is_the_closed_form_of_t24(seed):
 def test_a_stale_g_is_biased_by_the_gradient_of_the_kl_divergence_and_ours_is_not(seed):
     """Erratum T28: the old g in place of the new one adds the gradient of KL(q_new || q_old)."""
     old, new = places(MEAN_FIELD)
-    estimate = reused(isgd(MODEL, MEAN_FIELD, 40_000, form="score", weights="joint"), seed, old, new)
+    estimate = reused(isgd(MODEL, MEAN_FIELD, 40_000, form="score", weighting=JOINT), seed, old, new)
     theta = families.sample(jax.random.key(seed + 50), MEAN_FIELD, old, 40_000)
     log_q = lambda lam: jax.vmap(lambda t: families.log_prob(MEAN_FIELD, lam, t))(theta)
     stale = jax.vmap(lambda t: models.log_joint(MODEL, t, DATA))(theta) - log_q(old)
@@ -140,14 +141,14 @@ def test_a_stale_g_is_biased_by_the_gradient_of_the_kl_divergence_and_ours_is_no
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("weights", ["joint", "per factor"])
-def test_a_skewed_family_is_served_too(weights, seed):
+@pytest.mark.parametrize("kind", ["joint", "per factor"])
+def test_a_skewed_family_is_served_too(kind, seed):
     """One coordinate, so that weights per factor are unbiased as well; the reference is a fresh gradient at the new parameters."""
     model = models.Model(1, lambda t: -0.5 * (t**2).sum(), lambda t, data: -0.25 * ((t - 1) ** 4).sum(), None, None)
     place = lambda mu, ls, g: (families.Diagonal(jnp.array([mu]), jnp.array([ls])), hat(g))
     old, new = place(0.2, -0.7, 0.05), place(0.3, -0.75, 0.12)
     data = jnp.zeros((1, 1))
-    ours = reused(isgd(model, LAMBERT, 40_000, weights=weights), seed, old, new, data)
+    ours = reused(isgd(model, LAMBERT, 40_000, weighting=Weighting(kind)), seed, old, new, data)
     fresh = gradients.once(gradients.reparameterized(model, LAMBERT, 40_000), jax.random.key(seed + 90), new, data)
     for a, b in zip(jax.tree.leaves(ours.per_sample), jax.tree.leaves(fresh.per_sample), strict=True):
         error = jnp.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b))
@@ -160,20 +161,20 @@ SMALL_STEPS = optax.sgd(1e-4)
 def test_the_expected_run_is_one_over_one_minus_p_and_the_first_step_is_fresh():
     """Erratum T25. Of 4,000 steps with p = 0.9 a share of 0.1 is fresh, standard error 0.005."""
     estimator = isgd(MODEL, MEAN_FIELD, 1, reuse=0.9)
-    run = fit(jax.random.key(0), estimator, SMALL_STEPS, MEAN_FIELD.init(DIM), DATA, 4000, **QUIET)
+    run = fit(jax.random.key(0), estimator, SMALL_STEPS, MEAN_FIELD.init(DIM), DATA, 4000, QUIET)
     assert int(run.state.fresh) / 4000 == pytest.approx(0.1, abs=0.025)
     for seed in range(10):
-        run = fit(jax.random.key(seed), estimator, SMALL_STEPS, MEAN_FIELD.init(DIM), DATA, 1, **QUIET)
+        run = fit(jax.random.key(seed), estimator, SMALL_STEPS, MEAN_FIELD.init(DIM), DATA, 1, QUIET)
         assert int(run.state.fresh) == 1
         assert float(jnp.abs(run.lam.mu).max()) > 0
 
 
 def test_a_fresh_gradient_is_forced_when_the_effective_share_falls():
-    lazy = isgd(MODEL, MEAN_FIELD, 50, reuse=1.0, least_ess=0.5)
-    still = fit(jax.random.key(0), lazy, optax.sgd(1e-7), MEAN_FIELD.init(DIM), DATA, 200, **QUIET)
-    moving = fit(jax.random.key(0), lazy, optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 200, judge=False, **QUIET)
-    wary = isgd(MODEL, MEAN_FIELD, 50, reuse=1.0, least_ess=0.95)
-    strict = fit(jax.random.key(0), wary, optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 200, judge=False, **QUIET)
+    lazy = isgd(MODEL, MEAN_FIELD, 50, reuse=1.0, weighting=Weighting(min_ess=0.5))
+    still = fit(jax.random.key(0), lazy, optax.sgd(1e-7), MEAN_FIELD.init(DIM), DATA, 200, QUIET)
+    moving = fit(jax.random.key(0), lazy, optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 200, Settings(progress=False, judge=False))
+    wary = isgd(MODEL, MEAN_FIELD, 50, reuse=1.0, weighting=Weighting(min_ess=0.95))
+    strict = fit(jax.random.key(0), wary, optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 200, Settings(progress=False, judge=False))
     assert int(still.state.fresh) == 1
     assert 1 < int(moving.state.fresh) < int(strict.state.fresh) <= 200
 
@@ -185,16 +186,16 @@ def test_an_adaptive_run_reuses_where_there_is_a_slope_and_stops_where_there_is_
     narrow = jnp.full(DIM, -9.0)  # far away and certain of it, then at the posterior
     away = families.Diagonal(exact.mean + jnp.array([40.0, -40.0]), narrow)
     there = families.Diagonal(exact.mean, -0.5 * jnp.log(jnp.diag(jnp.linalg.inv(exact.covariance))))
-    far, near = (fit(jax.random.key(0), estimator, optax.sgd(1e-9), lam, DATA, 1000, **QUIET).state for lam in (away, there))
+    far, near = (fit(jax.random.key(0), estimator, optax.sgd(1e-9), lam, DATA, 1000, QUIET).state for lam in (away, there))
     assert float(far.agreement) > 0.9
     assert int(far.fresh) < 200
     assert float(near.agreement) < 0.6
     assert int(near.fresh) > 500
 
 
-def test_coupled_steps_are_shorter_by_the_effective_share():
+def test_scaled_steps_are_shorter_by_the_relative_ess():
     old, new = places(MEAN_FIELD)
-    one, two = (isgd(MODEL, MEAN_FIELD, 50, couple=couple) for couple in (False, True))
+    one, two = (isgd(MODEL, MEAN_FIELD, 50, weighting=Weighting(scale_by_ess=scale)) for scale in (False, True))
     estimates = []
     for estimator in (one, two):
         state = estimator.estimate(estimator.draw(jax.random.key(0), old, DATA), old, estimator.init(None, old, DATA), DATA)[1]
@@ -208,7 +209,7 @@ def test_coupled_steps_are_shorter_by_the_effective_share():
 def test_a_model_that_breaks_is_reported_by_fit():
     broken = MODEL._replace(log_likelihood=lambda theta, data: jnp.where(theta[0] > 0.3, jnp.nan, 1.0) * (theta**2).sum())
     with pytest.raises(NotFiniteError):
-        fit(jax.random.key(0), isgd(broken, MEAN_FIELD, 2), optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 500, **QUIET)
+        fit(jax.random.key(0), isgd(broken, MEAN_FIELD, 2), optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 500, QUIET)
 
 
 def test_reuse_lands_on_the_posterior_of_independent_weights():
@@ -216,12 +217,15 @@ def test_reuse_lands_on_the_posterior_of_independent_weights():
     data = models.Rows(jnp.tile(jnp.eye(2), (20, 1)), jnp.arange(40.0) % 5)
     exact = models.regression_posterior(data, NOISE, PRIOR)
     optimizer = optax.adam(optax.exponential_decay(0.05, 3000, 0.01))
-    run = fit(jax.random.key(0), isgd(MODEL, MEAN_FIELD, 20, reuse=0.8), optimizer, MEAN_FIELD.init(2), data, 3000, **QUIET)
+    run = fit(jax.random.key(0), isgd(MODEL, MEAN_FIELD, 20, reuse=0.8), optimizer, MEAN_FIELD.init(2), data, 3000, QUIET)
     assert np.allclose(run.lam.mu, exact.mean, atol=0.02)
     assert np.allclose(jnp.exp(2 * run.lam.log_sigma), jnp.diag(exact.covariance), rtol=0.1)
 
 
-CONTROL_AND_PLAIN = anchored(MODEL, MEAN_FIELD, 2, 3, every=10**6), isgd(MODEL, MEAN_FIELD, 2, reuse=0.0, size=3)
+CONTROL_AND_PLAIN = (
+    anchored(MODEL, MEAN_FIELD, 2, Subsample(3), every=10**6),
+    isgd(MODEL, MEAN_FIELD, 2, reuse=0.0, subsample=Subsample(3)),
+)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -243,26 +247,37 @@ def test_an_anchored_gradient_is_unbiased_wherever_the_anchor_lies_and_has_less_
 
 
 def test_anchors_are_counted():
-    estimator = anchored(MODEL, MEAN_FIELD, 1, 3, every=10, reuse=0.5, blocks=True)
-    run = fit(jax.random.key(0), estimator, optax.adam(0.01), MEAN_FIELD.init(DIM), DATA, 1000, **QUIET)
+    estimator = anchored(MODEL, MEAN_FIELD, 1, Subsample(3, partition=True), every=10, reuse=0.5)
+    run = fit(jax.random.key(0), estimator, optax.adam(0.01), MEAN_FIELD.init(DIM), DATA, 1000, QUIET)
     assert 400 < int(run.state.fresh) < 600
     assert 20 < int(run.state.source.count) < 90
 
 
+PLAIN = inspect.unwrap(isgd)  # without the types that only the tests check
 BAD = [
     (lambda: isgd(MODEL, MEAN_FIELD, 0), "samples is 0"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, reuse=1.0), "reuse is 1 and least_ess 0"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, reuse=1.0), "reuse is 1 and min_ess 0"),
     (lambda: isgd(MODEL, MEAN_FIELD, 1, reuse=-0.1), "reuse is -0.1"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, least_ess=2.0), "least_ess is 2"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, weights="joint", least_ess=0.5), "there is one weight"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, normalise=True), "samples is 1 and normalise"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting(min_ess=2.0)), "min_ess is 2"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting("joint", min_ess=0.5)), "there is one weight"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting(normalise=True)), "samples is 1 and normalise"),
     (lambda: isgd(MODEL, MEAN_FIELD, 1, form="both"), "form is 'both'"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, weights="some"), "weights is 'some'"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting("some")), "kind is 'some'"),
     (lambda: isgd(MODEL, FULL, 1), "coordinates depend on each other"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, blocks=True), "size is None"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, size=5, blocks=True).init(None, MEAN_FIELD.init(2), DATA), "size is 5 and data has 12 rows"),
-    (lambda: isgd(MODEL, MEAN_FIELD, 1, clip=-1.0), "clip is -1"),
-    (lambda: anchored(MODEL, MEAN_FIELD, 1, 3, every=0), "every is 0"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, subsample=Subsample(partition=True)), "size is None"),
+    (
+        lambda: isgd(MODEL, MEAN_FIELD, 1, subsample=Subsample(5, partition=True)).init(None, MEAN_FIELD.init(2), DATA),
+        "size is 5 and data has 12 rows",
+    ),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting(clip=-1.0)), "clip is -1"),
+    (lambda: PLAIN(MODEL, MEAN_FIELD, 1, weighting="joint"), "weighting is 'joint'; give a record"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting(normalise=1)), "normalise is 1"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, weighting=Weighting(scale_by_ess="yes")), "scale_by_ess is 'yes'"),
+    (lambda: PLAIN(MODEL, MEAN_FIELD, 1, adaptive=0), "adaptive is 0"),
+    (lambda: PLAIN(MODEL, MEAN_FIELD, 1, subsample=3), "subsample is 3; give a record"),
+    (lambda: isgd(MODEL, MEAN_FIELD, 1, subsample=Subsample(3, "yes")), "partition is 'yes'"),
+    (lambda: anchored(MODEL, MEAN_FIELD, 1, Subsample(), every=2), "size is None"),
+    (lambda: anchored(MODEL, MEAN_FIELD, 1, Subsample(3), every=0), "every is 0"),
 ]
 
 
@@ -280,7 +295,7 @@ def test_a_reused_step_does_not_call_the_model():
         return MODEL.log_likelihood(theta, data)
 
     counted = MODEL._replace(log_likelihood=log_likelihood)
-    run = fit(jax.random.key(3), isgd(counted, MEAN_FIELD, 1, reuse=0.8), optax.adam(0.01), MEAN_FIELD.init(DIM), DATA, 200, **QUIET)
+    run = fit(jax.random.key(3), isgd(counted, MEAN_FIELD, 1, reuse=0.8), optax.adam(0.01), MEAN_FIELD.init(DIM), DATA, 200, QUIET)
     jax.effects_barrier()
     assert len(calls) == int(run.state.fresh)
     assert 20 < len(calls) < 70

@@ -7,8 +7,8 @@ import optax
 import pytest
 
 from course_pkg import families, models
-from course_pkg.fit import fit
-from course_pkg.is_gradients import isgd
+from course_pkg.fit import Settings, fit
+from course_pkg.is_gradients import Subsample, isgd
 from course_pkg.is_gradients import published as pub
 
 FAMILY = families.mean_field_normal()
@@ -35,8 +35,8 @@ def test_the_elbo_without_noise_is_the_mean_of_draws(name):
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_short_run_climbs(name):
     problem = MAKERS[name]()
-    estimator = isgd(problem.model, FAMILY, 2, reuse=0.5, size=problem.size, blocks=True)
-    run = fit(jax.random.key(0), estimator, optax.adam(0.03), problem.start, problem.data, 300, progress=False, judge=False)
+    estimator = isgd(problem.model, FAMILY, 2, reuse=0.5, subsample=Subsample(problem.size, partition=True))
+    run = fit(jax.random.key(0), estimator, optax.adam(0.03), problem.start, problem.data, 300, Settings(progress=False, judge=False))
     assert problem.elbo(run.lam) > problem.elbo(problem.start)
 
 

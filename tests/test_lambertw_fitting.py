@@ -1,5 +1,7 @@
 """Fits: what was put in comes out, by likelihood, by moments and by Bayes, for several bases; the same in NumPyro and PyMC."""
 
+import inspect
+import itertools
 import subprocess
 import sys
 from functools import partial
@@ -17,16 +19,16 @@ import pytest
 from numpyro.distributions import constraints
 from numpyro.infer import MCMC, NUTS
 from pymc.distributions.distribution import support_point
-from scipy import integrate, optimize, stats
+from scipy import integrate, optimize, special, stats
 
 from course_pkg import data, gradients
 from course_pkg import families as f
 from course_pkg import lambertw as lw
 from course_pkg.convergence import ConvergenceWarning
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lambertw.numpyro_dist import LambertW, SkewTransform
 from course_pkg.lambertw.pymc_dist import LambertW as PyMCLambertW
-from course_pkg.lambertw.pymc_dist import LambertW_dist
+from course_pkg.lambertw.pymc_dist import LambertW_dist, LambertW_moments
 
 MU, SIGMA = 3.0, 2.0
 RNG = np.random.default_rng(0)
@@ -103,6 +105,101 @@ def test_standard_errors_know_the_kink():
     assert np.allclose(spread / said, 1, atol=0.37)
 
 
+def t_fit(y):
+    """The same likelihood from SciPy's parts and the plain inverse, climbed by SciPy without slopes: log likelihood and parameters."""
+
+    def cost(p):
+        mu, sigma, gamma, df = p[0], np.exp(p[1]), p[2], np.exp(p[3])
+        u = gamma * (y - mu) / sigma
+        if (u < lw.D).any():  # beyond the knee, where the plain inverse is not meant
+            return np.inf
+        w = special.lambertw(u).real
+        z = (y - mu) / sigma * np.exp(-w)
+        return -(stats.t.logpdf(z, df) - w - np.log1p(w)).sum() + len(y) * p[1]
+
+    df, mu, sigma = stats.t.fit(y)
+    often = {"maxiter": 4000, "maxfev": 4000, "xatol": 1e-6, "fatol": 1e-9}
+    end = optimize.minimize(cost, [mu, np.log(sigma), 0.0, np.log(df)], method="Nelder-Mead", options=often)
+    return -end.fun, (end.x[0], np.exp(end.x[1]), end.x[2], np.exp(end.x[3])), stats.t.logpdf(y, df, mu, sigma).sum()
+
+
+@pytest.mark.parametrize(("df", "gamma"), [(3.0, 0.0), (3.0, 0.05), (8.0, -0.02)])
+def test_degrees_of_freedom_are_fitted_as_scipy_fits_them(df, gamma):
+    worst = 0.0
+    for seed in range(4):
+        y = MU + SIGMA * np.asarray(lw.g_e(stats.t(df).rvs(1500, random_state=seed), gamma), dtype=float)
+        found = lw.fit_mle(y, fit_df=True)
+        assert found.converged
+        best, theirs, unskewed = t_fit(y)
+        ours = np.array([found.mu, found.sigma, found.gamma, found.df])
+        assert found.log_likelihood > best - 1e-3
+        assert found.log_likelihood > unskewed - 1e-3  # SciPy's own fit, which has no skew
+        if found.log_likelihood < best + 1e-3:  # else data lie beyond the knee, where SciPy's copy may not go
+            assert np.abs((ours - theirs) / found.standard_error).max() < 0.05
+        errors = (ours - [MU, SIGMA, gamma, df]) / found.standard_error
+        errors[3] = np.log(found.df / df) / (found.standard_error[3] / found.df)  # nearly normal, as the estimate itself is not
+        worst = max(worst, np.abs(errors).max())
+    assert worst < 4.7  # 48 numbers in all: one false alarm in about 10^4 runs
+
+
+def test_of_normal_data_the_degrees_of_freedom_run_off_and_nothing_is_lost():
+    y = skewed("normal", 0.1, 800)
+    found = lw.fit_mle(y, fit_df=True)
+    assert found.df > 15
+    assert found.log_likelihood > lw.fit_mle(y).log_likelihood - 1e-2
+    assert lw.fit_mle(y).df is None
+
+
+LEVELS = np.array([1e-4, 0.01, 0.2, 0.5, 0.8, 0.99, 1 - 1e-4])
+
+
+def a_fit(base, gamma):
+    return lw.Skewed(MU, SIGMA, gamma, 0.0, np.zeros(3), 1, True, base)
+
+
+@pytest.mark.parametrize("gamma", [-0.4, -1e-9, 0.0, 0.25])
+@pytest.mark.parametrize("name", BASES)
+def test_distribution_function_is_the_integral_of_the_density(name, gamma):
+    fitted = a_fit(BASES[name][0], gamma)
+    with jax.enable_x64(True):
+        density = jax.jit(lambda y: jnp.exp(lw.log_density(y, MU, SIGMA, gamma, fitted.base)))
+        ends = fitted.ppf(LEVELS)
+        between = [integrate.quad(lambda y: float(density(y)), *pair, epsabs=1e-11, limit=300)[0] for pair in itertools.pairwise(ends)]
+        # a skewed t falls like 1 / (y log(y)^5), which no quadrature follows to infinity
+        beyond = [] if name == "student" and abs(gamma) > 1e-6 else [(-np.inf, ends[0]), (ends[-1], np.inf)]
+        tails = [integrate.quad(lambda y: float(density(y)), *pair, epsabs=1e-12, limit=300)[0] for pair in beyond]
+    assert np.allclose(between, np.diff(LEVELS), atol=1e-8)
+    assert np.allclose(tails, 1e-4, rtol=1e-4, atol=0)
+    assert np.allclose(fitted.cdf(ends), LEVELS, rtol=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [-1.5, -1e-12, 0.0, 1e-7, 0.3])
+def test_quantiles_go_there_and_back_in_both_tails(gamma):
+    fitted = a_fit(f.normal(), gamma)
+    low, high = np.geomspace(1e-300, 0.4, 50), 1 - np.geomspace(1e-15, 0.4, 50)
+    assert np.allclose(fitted.cdf(fitted.ppf(low)), low, rtol=1e-10, atol=0)
+    assert np.allclose(1 - fitted.cdf(fitted.ppf(high)), 1 - high, rtol=1e-10, atol=3e-16)
+    if abs(gamma) < 1e-6:
+        assert np.allclose(fitted.ppf(low), stats.norm.ppf(low, MU, SIGMA), rtol=1e-4)
+    assert fitted.ppf([[0.2, 0.4]]).shape == (1, 2)
+    assert fitted.ppf(0.5) == pytest.approx(MU)
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_draws_of_a_fit_follow_its_distribution_function(name):
+    fitted = a_fit(BASES[name][0], 0.3)
+    # three tests at this level: one false alarm in 10^4 runs
+    assert stats.kstest(np.asarray(fitted.sample(jax.random.key(4), (4000,)), float), fitted.cdf).pvalue > 3.3e-5
+    assert fitted.sample(jax.random.key(0), (2, 3)).shape == (2, 3)
+
+
+def test_a_base_without_a_distribution_function_says_so():
+    fitted = a_fit(f.normal()._replace(scipy=None), 0.3)
+    for ask in (fitted.cdf, fitted.ppf):
+        with pytest.raises(ValueError, match="base says nothing of its distribution function"):
+            ask(0.5)
+
+
 def posterior_by_quadrature(y, gamma_max):
     """Mean and standard deviation of gamma, on a grid of all three parameters."""
     found = lw.fit_mle(y)
@@ -142,8 +239,7 @@ def test_model_by_variational_inference(small):
         start,
         jnp.asarray(y, jnp.float32),
         4000,
-        average=0.25,
-        progress=False,
+        Settings(average=0.25, progress=False),
     )
     draws = f.sample(jax.random.key(1), family, run.average, 5000)
     gamma = np.asarray(0.5 * jnp.tanh(draws[:, 2]))
@@ -288,6 +384,17 @@ def test_numpyro_s_mean_and_variance_are_those_of_draws():
             _ = LambertW(0.0, 1.0, 0.2, base=base).mean
 
 
+def test_pymc_s_mean_and_variance_are_numpyro_s_and_take_variables():
+    mu, sigma, gamma, d = np.array([-4.0, 1.0]), 0.7, np.array([[-1.1], [0.0], [0.6]]), -0.25
+    theirs = LambertW(mu, sigma, gamma, d=d)
+    for ours, wanted in zip(LambertW_moments(mu, sigma, gamma, d=d), (theirs.mean, theirs.variance), strict=True):
+        assert np.allclose(ours.eval(), wanted, rtol=1e-5)
+    g = pt.scalar("g")
+    mean, variance = LambertW_moments(1.0, 2.0, g)
+    plain = lw.moments(1.0, 2.0, 0.1)
+    assert [float(part.eval({g: 0.1})) for part in (mean, variance)] == pytest.approx([float(plain.mean), float(plain.variance)], rel=1e-4)
+
+
 def test_pymc_variable_in_a_model_takes_shapes_and_draws():
     with pm.Model(coords={"row": [1, 2, 3]}) as model:
         gamma = pm.Uniform("gamma", -0.5, 0.5)
@@ -308,6 +415,9 @@ def test_the_package_needs_neither_language():
 BAD = [
     (lambda: lw.fit_mle([1.0, 2.0, 3.0]), "y has 3 values"),
     (lambda: lw.fit_mle(np.ones(9)), "y holds nothing but 1"),
+    (lambda: lw.fit_mle(np.arange(9.0), f.normal(), fit_df=True), "base is given and fit_df is True"),
+    (lambda: inspect.unwrap(lw.fit_mle)(np.arange(9.0), fit_df=3), "fit_df is 3; give True or False"),
+    (lambda: a_fit(f.normal(), 0.1).ppf([0.5, 1.0]), "q goes from 0.5 to 1; give levels strictly between 0 and 1"),
     (lambda: lw.fit_igmm(np.ones((3, 3))), "y has shape"),
     (lambda: lw.fit_igmm([1.0, 2.0, np.nan, 3.0]), "y holds nan"),
     (lambda: lw.fit_igmm([1.0, 2.0, 3.0, 5.0], f.student_t(2.0)), "base has no variance"),

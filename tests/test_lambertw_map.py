@@ -12,7 +12,7 @@ from scipy import special, stats
 from course_pkg import families as f
 from course_pkg import gradients, models
 from course_pkg import lambertw as lw
-from course_pkg.fit import fit
+from course_pkg.fit import QUIET, fit
 
 SKEWS = (-3.0, -0.5, -0.2, -1e-3, -1e-9, 0.0, 1e-30, 1e-6, 0.1, 0.3, 0.5, 2.0)
 
@@ -136,7 +136,7 @@ def test_fit_finds_the_skew_of_a_skewed_posterior():
     model = models.Model(1, target, lambda theta, data: 0.0 * theta.sum(), None, None)
     family = f.compose(f.location_scale(f.normal()), lw.skew(0.5))
     estimator = gradients.path_derivative(model, family, samples=10)
-    run = fit(jax.random.key(0), estimator, optax.adam(0.02), family.init(1), jnp.zeros(1), 2000, progress=False)
+    run = fit(jax.random.key(0), estimator, optax.adam(0.02), family.init(1), jnp.zeros(1), 2000, QUIET)
     (mu, log_sigma), gamma_hat = run.lam
     assert np.allclose([mu[0], log_sigma[0], 0.5 * jnp.tanh(gamma_hat[0])], truth, atol=0.01)
     assert abs(run.objective[-200:].mean()) < 0.01

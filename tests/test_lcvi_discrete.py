@@ -13,7 +13,7 @@ from numpyro import distributions as dist
 from scipy import stats
 
 from course_pkg import decisions, families, gradients, lcvi, models
-from course_pkg.lcvi import discrete, pipeline
+from course_pkg.lcvi import discrete
 from course_pkg.lcvi.steps import Pair
 
 KEY = jax.random.key(5)
@@ -354,20 +354,22 @@ def test_a_cost_matrix_looks_at_all_decisions():
     np.testing.assert_allclose(scored.value(scored.draw(KEY, 2), thetas, (), data), exact, atol=0.05)
 
 
-QUICK = {"steps_at_most": 150, "rate": 0.05, "progress": False, "tolerance": None, "predictive_draws": 200}
+HURRY = lcvi.Optimisation(steps=150, rate=0.05, progress=False, tolerance=None)
 
 
-def calibrate(model, data, loss, **options):
+def calibrate(model, data, loss, held_out=None, *, steps=150, batch=None, **objective):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lcvi.CalibrationWarning)  # whether it helps is not the question
-        return lcvi.calibrate(KEY, model, data, loss, **{**QUICK, **options})
+        objective = lcvi.Objective(**{"predictive_draws": 200, **objective})
+        optimisation = HURRY._replace(steps=steps, batch=batch)
+        return lcvi.calibrate(KEY, model, data, loss, held_out=held_out, objective=objective, optimisation=optimisation)
 
 
 @pytest.mark.parametrize(
     ("language", "kind", "loss", "options"),
     [
         ("numpyro", "counts", decisions.tilted(0.2), {"batch": 4}),
-        ("pymc", "counts", decisions.squared(), {"transform": "exponential", "decide": "em"}),
+        ("pymc", "counts", decisions.squared(), {"transform": "exponential", "decisions": "alternating"}),
         ("numpyro", "events", COSTS, {"batch": 4}),
         ("pymc", "events", COSTS, {"method": "score"}),
     ],
@@ -376,26 +378,64 @@ def calibrate(model, data, loss, **options):
 def test_calibrate_takes_counts_and_events(language, kind, loss, options):
     model, data = build(language, kind)
     result = calibrate(model, data, loss, held_out=data, **options)
-    assert result.decisions.shape == (N,)
-    assert np.isfinite(result.run.objective).all()
-    assert result.q_risk < 1.05 * result.plain_q_risk
+    assert result.calibrated.decisions.shape == (N,)
+    assert np.isfinite(result.calibrated.run.objective).all()
+    assert result.calibrated.risk < 1.05 * result.plain.risk
     if loss is COSTS:
         assert result.utility.M == 5.0
-        assert set(np.unique(result.decisions)) <= {0, 1}
+        assert set(np.unique(result.calibrated.decisions)) <= {0, 1}
+
+
+RATE = 16.0
+EVEN = stats.binom(20, RATE / 20)  # counts that scatter less than a Poisson's
+TRUTHS = {"a Poisson that is wrong": EVEN, "a Poisson that is right": stats.poisson(RATE)}
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_cannot(name):
+    """The risk under the truth, enumerated: of a model whose counts scatter too much, and of the right one."""
+    truth, loss, rng = TRUTHS[name], decisions.imbalanced(9.0, 1.0), np.random.default_rng(2)
+
+    def program(x, y=None):
+        level = numpyro.sample("level", dist.Normal(2.0, 2.0))
+        with numpyro.plate("days", len(x)):
+            numpyro.sample("y", dist.Poisson(jnp.exp(level) * x), obs=y)
+
+    def rows(n):
+        return {"x": np.ones(n), "y": truth.rvs(n, random_state=rng)}
+
+    result = calibrate(program, rows(60), loss, held_out=rows(2000), M=0.5, steps=1000, predictive_draws=1000)
+    y, risks, new = np.arange(200), {}, np.array([1.0, 0.5, 3.0])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    for way in ("plain", "calibrated"):
+        h = np.asarray(result.decide({"x": new}, plain=way == "plain", draws=20_000))
+        risks[way] = float((truth.pmf(y) * np.asarray(loss(1.0 * y, h[0]))).sum())
+        lam = getattr(result, way).lam
+        rates = new[:, None] * np.exp(lam.mu + np.exp(lam.log_sigma) * nodes)
+        below = [stats.poisson.cdf(h[:, None] - less, rates) @ weights / weights.sum() for less in (1, 0)]
+        error = 4.5 * np.sqrt(0.9 * 0.1 / 20_000)  # of a share of the draws; a false alarm in 10,000 runs
+        assert (below[0] - error < 0.9).all()
+        assert (below[1] + error > 0.9).all()  # h is the 0.9-quantile of q's predictive
+    wrong = truth is EVEN
+    assert (risks["calibrated"] < 0.8 * risks["plain"]) == wrong
+    assert (risks["calibrated"] > 1.05 * risks["plain"]) == (not wrong)
+    assert (result.held_out.low > 0) == wrong
+    assert any("raised the held-out risk" in words for words in result.warnings) == (not wrong)
 
 
 def test_calibrate_takes_a_mixture_by_its_score():
     model, data = mixture()
     assert model.reading.values is None
     result = calibrate(model, data, decisions.tilted(0.2))
-    assert np.isfinite(result.q_risk)
+    assert np.isfinite(result.calibrated.risk)
 
 
 def test_a_sum_that_falls_short_of_the_calibrated_approximation_is_said(monkeypatch):
     model, data = build("numpyro", "counts")
     monkeypatch.setattr(discrete, "greatest_value", lambda *_: 2)
     with pytest.warns(lcvi.CalibrationWarning, match=r"summed up to 2, and .* lie above; draw them instead: method=.score"):
-        lcvi.calibrate(KEY, model, data, decisions.squared(), **{**QUICK, "steps_at_most": 5})
+        result = lcvi.calibrate(KEY, model, data, decisions.squared(), optimisation=HURRY._replace(steps=5))
+    assert "warning: outcomes were summed up to 2" in str(result)
 
 
 # what is refused
@@ -407,7 +447,7 @@ def changed(kind="events", **fields):
 
 
 def use(built, loss=None, **options):
-    return calibrate(*built, loss or decisions.squared(), **{"steps_at_most": 2, **options})
+    return calibrate(*built, loss or decisions.squared(), **{"steps": 2, **options})
 
 
 INTEGERS = models.Model(1, lambda t: -(t[0] ** 2), lambda t, d: 0 * t[0], lambda key, t, x: jnp.ones(3, int), None)
@@ -421,8 +461,8 @@ BAD = [
     (lambda: use(changed(log_prob=lambda t, x, y: -0.1 + 0.0 * y)), "give log probabilities that sum to 1"),
     (lambda: use(changed(log_prob=lambda t, x, y: jnp.log(0.5))), r"log_prob gives shape \(\) for outcomes of shape \(12,\)"),
     (lambda: use(changed(), method="even"), "predict cannot be differentiated"),
-    (lambda: use(changed(), method="score", draws=1), "draws is 1; give a whole number, 2 or more"),
-    (lambda: use(changed(), COSTS, decide="em"), 'decide is "em", and the loss lists its decisions'),
+    (lambda: use(changed(), method="score", outcome_draws=1), "outcome_draws is 1; give a whole number, 2 or more"),
+    (lambda: use(changed(), COSTS, decisions="alternating"), 'decisions is "alternating", and the loss lists its decisions'),
     (lambda: use(mixture(), method="sum"), "does not say which whole numbers the outcome may be"),
     (lambda: lcvi.summed_outcome(changed("counts")[0], TILTED), "greatest is None, and the outcome has no greatest value"),
     (lambda: lcvi.summed_outcome(changed("counts")[0], TILTED, -1), "greatest is -1"),
@@ -439,4 +479,4 @@ def test_what_cannot_be_summed_is_named(call, words):
 
 def test_pipeline_knows_the_words():
     with pytest.raises(ValueError, match='"sum" or "score"'):
-        pipeline._check_options("linearised", "summ", "joint")
+        use(changed(), method="summ")

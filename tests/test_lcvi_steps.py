@@ -5,6 +5,7 @@ import warnings
 
 import jax
 import jax.numpy as jnp
+import jaxtyping
 import numpy as np
 import optax
 import pytest
@@ -13,8 +14,8 @@ from scipy import integrate, stats
 
 from course_pkg import data, decisions, families, gradients, models
 from course_pkg.convergence import ConvergenceWarning
-from course_pkg.fit import NotFiniteError, fit
-from course_pkg.lcvi import factors, networks, outcomes, pipeline, published, steps, utilities
+from course_pkg.fit import QUIET, NotFiniteError, fit
+from course_pkg.lcvi import factors, networks, options, outcomes, pipeline, published, steps, utilities
 from course_pkg.lcvi.steps import Pair
 
 KEY = jax.random.key(0)
@@ -25,7 +26,8 @@ TILTED = utilities.linearised(decisions.tilted(0.2), 7.0)
 X = jax.random.normal(jax.random.key(1), (60, 2))
 ROWS = models.Rows(X, X @ jnp.array([1.0, -2.0]) + jax.random.normal(jax.random.key(2), (60,)))
 LINEAR = models.linear_regression(2, 1.0, 3.0)
-QUICK = {"steps_at_most": 300, "rate": 0.05, "progress": False, "tolerance": None}
+HURRY = options.Optimisation(steps=300, rate=0.05, progress=False, tolerance=None)
+QUICK = {"optimisation": HURRY}
 
 
 def gradients_of(estimator, pair, rows, repeats, key=KEY):
@@ -164,11 +166,11 @@ def test_joint_and_em_arrive_at_the_bayes_decisions():
     exact = models.regression_posterior(ROWS, 1.0, 3.0)
     rate = optax.adam(optax.cosine_decay_schedule(0.05, 3000))
     joint = steps.calibrated(LINEAR, FAMILY, term, samples=4)
-    run = fit(KEY, joint, rate, Pair(FAMILY.init(2), jnp.zeros(60)), ROWS, 3000, progress=False)
+    run = fit(KEY, joint, rate, Pair(FAMILY.init(2), jnp.zeros(60)), ROWS, 3000, QUIET)
     assert np.allclose(run.lam.h, X @ run.lam.lam.mu, atol=0.05)
     assert np.allclose(run.lam.lam.mu, exact.mean, atol=0.02)
     em = steps.calibrated(LINEAR, FAMILY, term, samples=4, utility_samples=50, decide=steps.em(steps.bayes_rule(LINEAR, loss, 4), every=20))
-    other = fit(KEY, em, rate, Pair(FAMILY.init(2), ()), ROWS, 3000, progress=False)
+    other = fit(KEY, em, rate, Pair(FAMILY.init(2), ()), ROWS, 3000, QUIET)
     assert np.allclose(other.lam.lam.mu, run.lam.lam.mu, atol=0.02)
     assert np.allclose(other.state[1], run.lam.h, atol=0.5)  # the decisions of 200 draws
 
@@ -186,7 +188,7 @@ def test_classes_are_enumerated_in_the_loop():
     assert np.allclose(value, expected, rtol=1e-5)
     y = (x[:, 0] > 0.3).astype(float)
     rows = models.Rows(x, y)
-    run = fit(KEY, steps.calibrated(model, FAMILY, term), optax.adam(0.05), Pair(FAMILY.init(1), ()), rows, 300, progress=False)
+    run = fit(KEY, steps.calibrated(model, FAMILY, term), optax.adam(0.05), Pair(FAMILY.init(1), ()), rows, 300, QUIET)
     assert np.isfinite(run.objective).all()
     with pytest.raises(ValueError, match="M is 4, below the largest cost 5"):
         outcomes.classes(probabilities, loss, 4.0)
@@ -212,34 +214,36 @@ def test_a_network_learns_the_decisions():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"method": "taylor", "transform": "exponential"}, {"method": "naive", "decide": "em"}],
+    "chosen",
+    [{}, {"method": "taylor", "transform": "exponential"}, {"method": "naive", "decisions": "alternating"}],
     ids=str,
 )
-def test_calibrate_lowers_its_own_risk(options):
-    result = pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.tilted(0.2), **{**QUICK, "steps_at_most": 800}, **options)
-    assert result.q_risk < result.plain_q_risk
-    assert result.decisions.shape == (8,)
+def test_calibrate_lowers_its_own_risk(chosen):
+    objective, optimisation = options.Objective(**chosen), HURRY._replace(steps=800)
+    result = pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.tilted(0.2), objective=objective, optimisation=optimisation)
+    assert result.calibrated.risk < result.plain.risk
+    assert result.calibrated.decisions.shape == (8,)
     assert result.train.baseline > 0
     assert result.held_out is None
 
 
 def test_calibrate_with_minibatches_networks_and_held_out_rows():
     train, test = (jax.tree.map(lambda a, part=part: a[part], ROWS) for part in (slice(0, 40), slice(40, 60)))
-    result = pipeline.calibrate(KEY, LINEAR, train, decisions.tilted(0.2), held_out=test, batch=10, decide="amortised", **QUICK)
+    chosen = {"objective": options.Objective(decisions="amortised"), "optimisation": HURRY._replace(batch=10)}
+    result = pipeline.calibrate(KEY, LINEAR, train, decisions.tilted(0.2), held_out=test, **chosen)
     assert result.held_out.low <= result.held_out.value <= result.held_out.high
-    assert result.decisions.shape == (40,)
+    assert result.calibrated.decisions.shape == (40,)
 
 
 def test_calibrate_starts_where_it_is_told():
-    begin = {**QUICK, "steps_at_most": 1, "rate": 0.01}
-    warm, cold = (pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.tilted(0.2), **begin, warm=warm) for warm in (True, False))
-    moved = {name: jnp.abs(run.run.lam.h - run.plain_decisions).max() for name, run in (("warm", warm), ("cold", cold))}
+    begin = [HURRY._replace(steps=1, rate=0.01, warm_start=warm) for warm in (True, False)]
+    warm, cold = (pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.tilted(0.2), optimisation=each) for each in begin)
+    moved = {name: jnp.abs(run.calibrated.run.lam.h - run.plain.decisions).max() for name, run in (("warm", warm), ("cold", cold))}
     assert moved["warm"] < 0.011  # one step of Adam at this rate
     assert moved["cold"] > 0.1
     for run, taken in ((warm, 2), (cold, 1)):  # both start where the plain run ended, or both anew
-        for lam in (run.lam, run.plain_lam):
-            assert taken * 0.009 < jnp.abs(lam.mu).max() < taken * 0.011
+        for found in (run.plain, run.calibrated):
+            assert taken * 0.009 < jnp.abs(found.lam.mu).max() < taken * 0.011
 
 
 def test_calibrate_survives_heavy_tails():
@@ -255,10 +259,9 @@ def test_calibrate_survives_heavy_tails():
     rng = np.random.default_rng(0)
     x = rng.normal(size=40)
     model, rows = models.from_numpyro(program, x=x, y=np.exp(1 + 0.5 * x + 0.6 * rng.normal(size=40)))
-    options = {**QUICK, "steps_at_most": 1500, "rate": 0.03}
-    result = pipeline.calibrate(KEY, model, rows, decisions.squared(), **options)
-    assert result.q_risk < result.plain_q_risk
-    assert (result.decisions > 0.5).all()  # of a log-normal: none shrinks to 0
+    result = pipeline.calibrate(KEY, model, rows, decisions.squared(), optimisation=HURRY._replace(steps=1500, rate=0.03))
+    assert result.calibrated.risk < result.plain.risk
+    assert (result.calibrated.decisions > 0.5).all()  # of a log-normal: none shrinks to 0
 
 
 def test_calibrate_takes_a_numpyro_model():
@@ -274,7 +277,7 @@ def test_calibrate_takes_a_numpyro_model():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pipeline.CalibrationWarning)  # whether it helps is not the question
         result = pipeline.calibrate(KEY, model, rows, decisions.squared(), held_out=rows, **QUICK)
-    assert result.decisions.shape == (60,)
+    assert result.calibrated.decisions.shape == (60,)
     assert result.held_out.value == pytest.approx(result.train.value, abs=0.01)  # the same rows, other draws
 
 
@@ -286,36 +289,81 @@ def test_calibrate_takes_a_pymc_model():
         theta = pm.Normal("theta", mu, tau, shape=8)
         pm.Normal("y", theta, np.asarray(SCHOOLS.sigma), observed=np.asarray(SCHOOLS.y))
     model, rows = models.from_pymc(program)
-    result = pipeline.calibrate(KEY, model, rows, decisions.tilted(0.2), **{**QUICK, "steps_at_most": 800})
-    assert result.q_risk < result.plain_q_risk
+    result = pipeline.calibrate(KEY, model, rows, decisions.tilted(0.2), optimisation=HURRY._replace(steps=800))
+    assert result.calibrated.risk < result.plain.risk
     assert result.train.improved < result.train.baseline  # as on the model written by hand
 
 
 def test_calibrate_warns_when_it_hurts():
+    much = options.Objective(M=0.05)  # far too small
     with pytest.warns(ConvergenceWarning, match="noisy"), pytest.warns(pipeline.CalibrationWarning, match="raised the held-out risk"):
-        pipeline.calibrate(KEY, LINEAR, ROWS, lambda y, h: (h - y) ** 2 + jnp.exp(h - 1), held_out=ROWS, M=0.05, **QUICK)  # far too small
+        result = pipeline.calibrate(KEY, LINEAR, ROWS, lambda y, h: (h - y) ** 2 + jnp.exp(h - 1), held_out=ROWS, objective=much, **QUICK)
+    assert [words in result.warnings[place] for place, words in ((0, "too noisy"), (-1, "raised the held-out risk"))] == [True, True]
+    said = " ".join(str(result).split())
+    assert all(f"warning: {words}" in said for words in result.warnings)
 
 
 BAD = [
     ({"M": -1.0}, "M is -1; give something above 0"),
-    ({"q": 1.0}, "q is 1; give a number strictly between 0 and 1"),
-    ({"draws": 0}, "draws is 0; give a whole number, 1 or more"),
+    ({"quantile": 1.0}, "quantile is 1; give a number strictly between 0 and 1"),
+    ({"outcome_draws": 0}, "outcome_draws is 0; give a whole number, 1 or more"),
     ({"utility_samples": 0}, "utility_samples is 0"),
     ({"transform": "square"}, 'transform is \'square\'; give "linearised" or "exponential"'),
     ({"method": "magic"}, "method is 'magic'"),
-    ({"decide": "coin"}, "decide is 'coin'"),
-    ({"decide": "amortised"}, "covariates are no table"),
+    ({"decisions": "coin"}, "decisions is 'coin'"),
+    ({"decisions": "amortised"}, "covariates are no table"),
+    ({"method": "score"}, "does not say how probable an outcome is"),
+    ({"method": "sum"}, "does not say which whole numbers"),
+    ({"method": "taylor", "outcome_draws": 1}, "outcome_draws is 1; give a whole number, 2 or more"),
+    ({"steps": 0}, "steps is 0"),
+    ({"samples": 0}, "samples is 0"),
+    ({"tolerance": -1.0}, "tolerance is -1"),
+    ({"batch": 0}, "batch is 0"),
+    ({"warm_start": "no"}, "warm_start is 'no'; give True or False"),
+    ({"progress": None}, "progress is None; give True or False"),
+    ({"objective": {"M": 2.0}}, r"objective is {'M': 2.0}; give lcvi.Objective\(...\) with some of M, quantile"),
+    ({"optimisation": None}, r"optimisation is None; give lcvi.Optimisation\(...\) with some of steps, rate"),
+    ({"family": "normal"}, "family is 'normal'; give a Family"),
 ]
 
 
-@pytest.mark.parametrize(("options", "words"), BAD, ids=[words for _, words in BAD])
-def test_bad_options(options, words):
+@pytest.fixture
+def no_step(monkeypatch):
+    """As a reader runs the package, without the types that the tests enforce; and what is refused is refused before the first step."""
+    monkeypatch.setattr(pipeline, "fit", lambda *_, **__: pytest.fail("a step was taken"))
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+def chosen(**given):
+    """The arguments of `calibrate`, with options by their own names."""
+    for record in (options.Objective, options.Optimisation):
+        name = record.__name__.lower()
+        own = {field: given.pop(field) for field in record._fields if field in given}
+        given = {name: record(**own), **given} if own else given
+    return given
+
+
+@pytest.mark.parametrize(("given", "words"), BAD, ids=[words for _, words in BAD])
+def test_bad_options(given, words, no_step):
     with pytest.raises(ValueError, match=words):
-        pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.squared(), **{**QUICK, "steps_at_most": 20}, **options)
+        pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.squared(), **chosen(**given))
+
+
+def test_a_utility_has_its_own_scale(no_step):
+    with pytest.raises(ValueError, match="M is 2, and utility linearised squared has its own scale"):
+        pipeline.calibrate(KEY, MODEL, SCHOOLS, utilities.linearised(decisions.squared(), 1.0), **chosen(M=2.0))
+
+
+def test_an_option_that_there_is_not_is_named():
+    for call in (lambda: pipeline.calibrate(KEY, MODEL, SCHOOLS, decisions.squared(), steps_at_most=20), lambda: options.Objective(m=1.0)):
+        with pytest.raises(TypeError, match=r"unexpected keyword argument '(steps_at_most|m)'"):
+            call()
 
 
 def test_utilities_and_losses_that_cannot_be_used():
-    quick = {**QUICK, "steps_at_most": 20}
+    quick = {"optimisation": HURRY._replace(steps=20)}
     with pytest.raises(ValueError, match=r"utility M - squared is negative on .* raise M"):
         pipeline.calibrate(KEY, MODEL, SCHOOLS, utilities.from_loss(decisions.squared(), 1.0), **quick)
     with pytest.raises(ValueError, match="loss is not finite on the predictions"):
@@ -338,7 +386,7 @@ def test_the_last_good_state_is_kept():
     start = Pair(FAMILY.init(10), jnp.full(8, 300.0))
     runaway = optax.chain(optax.scale(-1.0), optax.sgd(20_000.0))  # the wrong way, so that h leaves the tent
     with pytest.raises(NotFiniteError) as caught:
-        fit(KEY, calibrated(term), runaway, start, SCHOOLS, 200, progress=False)
+        fit(KEY, calibrated(term), runaway, start, SCHOOLS, 200, QUIET)
     assert jax.tree.all(jax.tree.map(lambda a: bool(np.isfinite(a).all()), caught.value.fit.lam))
 
 
@@ -361,9 +409,9 @@ def test_published_music_in_short():
 
 def test_a_loss_may_be_a_function_of_one_s_own():
     """It knows no supremum and no list of decisions, and is the package's loss of the same words."""
-    options = {**QUICK, "method": "even", "q": 0.8}
+    given = chosen(method="even", quantile=0.8) | QUICK
     mine, theirs = (
-        pipeline.calibrate(jax.random.key(7), MODEL, SCHOOLS, loss, **options) for loss in (lambda y, h: (y - h) ** 2, decisions.squared())
+        pipeline.calibrate(jax.random.key(7), MODEL, SCHOOLS, loss, **given) for loss in (lambda y, h: (y - h) ** 2, decisions.squared())
     )
     assert abs(mine.utility.M - theirs.utility.M) < 0.05 * theirs.utility.M
-    np.testing.assert_allclose(mine.decisions, theirs.decisions, atol=1.0)
+    np.testing.assert_allclose(mine.calibrated.decisions, theirs.calibrated.decisions, atol=1.0)

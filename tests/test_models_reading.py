@@ -11,8 +11,8 @@ import pytest
 from numpyro import distributions as dist
 
 from course_pkg import decisions, families, gradients, lcvi, models
-from course_pkg.fit import fit
-from course_pkg.is_gradients import anchored, isgd
+from course_pkg.fit import Settings, fit
+from course_pkg.is_gradients import Subsample, anchored, isgd
 from course_pkg.models.reading import check_parts
 
 RNG = np.random.default_rng(11)
@@ -108,17 +108,22 @@ def test_the_mean_over_all_minibatches_is_the_full_gradient(language, make):
 @pytest.mark.parametrize("language", BUILD)
 def test_minibatches_of_a_model_with_groups_find_the_slope(language):
     model, data = BUILD[language]()
-    for make in (lambda m: gradients.minibatch(gradients.reparameterized(m, MEAN_FIELD, 2), 10), lambda m: isgd(m, MEAN_FIELD, 2, size=10)):
-        run = fit(KEY, make(model), optax.adam(0.03), MEAN_FIELD.init(model.dim), data, 2000, average=0.3, progress=False, judge=False)
+    for make in (
+        lambda m: gradients.minibatch(gradients.reparameterized(m, MEAN_FIELD, 2), 10),
+        lambda m: isgd(m, MEAN_FIELD, 2, subsample=Subsample(10)),
+    ):
+        run = fit(
+            KEY, make(model), optax.adam(0.03), MEAN_FIELD.init(model.dim), data, 2000, Settings(average=0.3, progress=False, judge=False)
+        )
         assert float(model.constrain(run.average.mu)["b"]) == pytest.approx(SLOPE, abs=0.05)
 
 
 def test_calibrate_with_minibatches_leaves_the_groups_whole():
     model, data = from_numpyro()
-    options = {"rate": 0.03, "steps_at_most": 1500, "tolerance": None, "progress": False, "predictive_draws": 500}
-    result = lcvi.calibrate(KEY, model, data, decisions.squared(), batch=10, **options)
-    for lam in (result.plain_lam, result.lam):  # the last of steps that go on rattling
-        assert float(model.constrain(lam.mu)["b"]) == pytest.approx(SLOPE, abs=0.15)
+    chosen = lcvi.Optimisation(steps=1500, rate=0.03, batch=10, tolerance=None, progress=False)
+    result = lcvi.calibrate(KEY, model, data, decisions.squared(), objective=lcvi.Objective(predictive_draws=500), optimisation=chosen)
+    for found in (result.plain, result.calibrated):  # the last of steps that go on rattling
+        assert float(model.constrain(found.lam.mu)["b"]) == pytest.approx(SLOPE, abs=0.15)
 
 
 @pytest.mark.parametrize("rows", [80, 79])
@@ -135,9 +140,11 @@ def test_held_out_rows_are_predicted_from_their_own_covariates(rows):
     y = 1.5 * x + 0.3 * rng.normal(size=160)
     model, data = models.from_numpyro(program, x[:80], y=y[:80])
     later = {"x": jnp.asarray(x[80 : 80 + rows]), "y": jnp.asarray(y[80 : 80 + rows])}
-    result = lcvi.calibrate(
-        KEY, model, data, decisions.squared(), held_out=later, rate=0.03, steps_at_most=500, predictive_draws=500, progress=False
-    )
+    chosen = {
+        "objective": lcvi.Objective(predictive_draws=500),
+        "optimisation": lcvi.Optimisation(steps=500, rate=0.03, progress=False),
+    }
+    result = lcvi.calibrate(KEY, model, data, decisions.squared(), held_out=later, **chosen)
     own = np.mean((y[80 : 80 + rows] - 1.5 * x[80 : 80 + rows]) ** 2)
     assert result.held_out.baseline == pytest.approx(own, rel=0.15)
 
@@ -249,9 +256,10 @@ def test_a_program_may_reach_for_which_rows_count():
         model.reading.covariates(data | {"x": X + 1.0})
 
 
-def use(built, **options):
+def use(built, held_out=None, **chosen):
     model, data = built
-    return lcvi.calibrate(KEY, model, data, decisions.squared(), steps_at_most=2, progress=False, **options)
+    few = lcvi.Optimisation(steps=2, progress=False, **chosen)
+    return lcvi.calibrate(KEY, model, data, decisions.squared(), held_out=held_out, optimisation=few)
 
 
 def part(built):
@@ -290,9 +298,12 @@ BAD = [
         lambda: gradients.once(gradients.minibatch(PLAIN, 2), KEY, MEAN_FIELD.init(1), ROWS._replace(y=jnp.ones(4))),
         "5 entries in x, 4 entries in y",
     ),
-    (lambda: isgd(models.eight_schools(schools=3), MEAN_FIELD, 2, size=1).init(KEY, MEAN_FIELD.init(5), SCHOOLS), "unknown for each row"),
     (
-        lambda: anchored(models.eight_schools(schools=3), MEAN_FIELD, 2, 1, every=5).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
+        lambda: isgd(models.eight_schools(schools=3), MEAN_FIELD, 2, subsample=Subsample(1)).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
+        "unknown for each row",
+    ),
+    (
+        lambda: anchored(models.eight_schools(schools=3), MEAN_FIELD, 2, Subsample(1), every=5).init(KEY, MEAN_FIELD.init(5), SCHOOLS),
         "unknown for each row",
     ),
     (lambda: use(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0)), batch=2), "unknown for each row"),

@@ -94,6 +94,23 @@ CASES = {
         "variances": call(UP, {title: {"full derivative": UP, "path derivative": UP**2} for title in (r"$\mu$", r"$\log\sigma$")}),
         "quotas": call({"full derivative": 1 / UP, "path derivative": 0.5 / UP}, 0.3),
     },
+    "calibration": {
+        "risks_and_moves": call(
+            UP,
+            {"plain": VALLEY, "calibrated": 0.8 * VALLEY},
+            {"plain": 0.1 + 0 * UP, "calibrated": 0.05 + 0 * UP},
+            {"plain": 5.4, "calibrated": 6.0},
+            {"noise": (-1.2, 0.6), "slope[0]": (0.5, 0.8)},
+            "row 3",
+        ),
+        "risks_and_moves listed": call(
+            np.arange(2),
+            {"plain": PAIR, "calibrated": 0.8 * PAIR},
+            {"plain": 0.1 * PAIR, "calibrated": 0.05 * PAIR},
+            {"plain": 0.0, "calibrated": 1.0},
+            {"slope": (0.5, 0.8)},
+        ),
+    },
     "climbing_with_noise": {
         "routes": call(
             X, UP, -(VALLEY + UP[:, None]), {"all days": (PAIR, 3 * PAIR), "one day": (-PAIR, 4 * PAIR)}, (-2.0, 2.0), (0.0, 4.0)
@@ -831,6 +848,19 @@ def test_black_and_red_arrows_are_truth_and_mean_on_one_scale():
     scale = black[0] / truth[0]
     assert black == pytest.approx(scale * truth)
     assert red == pytest.approx(scale * TERMS.mean(axis=0))
+
+
+def test_a_calibration_s_risks_are_marked_at_their_decisions():
+    left, right = draw("calibration", "risks_and_moves").axes
+    dots = [line for line in left.lines if line.get_marker() == "o"]
+    assert [float(dot.get_ydata()[0]) for dot in dots] == pytest.approx(
+        [VALLEY[np.abs(UP - 5.4).argmin()], 0.8 * VALLEY[np.abs(UP - 6.0).argmin()]]
+    )
+    low, high = right.collections[1].get_segments()[0][:, 0]  # the calibrated, of what moved most
+    assert (low, high) == pytest.approx((-1.8, -0.6))
+    assert [label.get_text() for label in right.get_yticklabels()] == ["noise", "slope[0]"]
+    listed = draw("calibration", "risks_and_moves listed").axes[0]
+    assert list(listed.get_xticks()) == [0, 1]
 
 
 def test_climbs_show_the_median_and_leave_no_zero_to_a_logarithm():

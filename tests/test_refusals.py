@@ -14,6 +14,7 @@ import warnings
 import jax
 import jax.numpy as jnp
 import jaxtyping
+import matplotlib.pyplot as plt
 import numpy as np
 import optax
 import pytest
@@ -36,6 +37,7 @@ NORMAL = families.mean_field_normal()
 LAM = families.Diagonal(np.array([0.5, -1.0]), np.array([0.1, -0.2]))
 REGRESSION = models.linear_regression(2, 1.0, 1.0)
 ROWS = Rows(jnp.asarray(X), jnp.asarray(Y))
+WEIGHTING, SUBSAMPLE = is_gradients.Weighting(), is_gradients.Subsample(3)
 POINT = jnp.array([1.0, 2.0])
 STARTS = np.array([[1.0, 2.0], [3.0, 5.0]])
 COVARIANCE = np.array([[2.0, 1.0], [1.0, 3.0]])
@@ -93,20 +95,31 @@ def finite_part(tree):
 
 
 def calibrated(**changed):
-    given = {"key": KEY, "data": ROWS, "loss_or_utility": d.squared(), "steps_at_most": 4, "predictive_draws": 8, "tolerance": None}
+    few = lcvi.Optimisation(steps=4, samples=2, utility_samples=2, tolerance=None, progress=False)
+    given = {"key": KEY, "data": ROWS, "loss_or_utility": d.squared(), "objective": lcvi.Objective(predictive_draws=8), "optimisation": few}
+    given |= {name: changed.pop(name) for name in ("key", "data", "loss_or_utility", "held_out", *given) if name in changed}
+    for record in ("objective", "optimisation"):  # whose fields may be given by their own names
+        own = {name: changed.pop(name) for name in getattr(given[record], "_fields", ()) if name in changed}
+        given[record] = given[record]._replace(**own) if own else given[record]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lcvi.CalibrationWarning)
-        return lcvi.calibrate(model=REGRESSION, progress=False, **{**given, "samples": 2, "utility_samples": 2, **changed})
+        return lcvi.calibrate(model=REGRESSION, **given)
 
 
 def calibrated_numbers(**changed):
-    found = calibrated(**changed)
-    return found.decisions, found.q_risk
+    found = calibrated(**changed).calibrated
+    return found.decisions, found.risk
+
+
+def drawn_figure(**given):
+    plt.close(one_calibration().plot(**given))
 
 
 one_calibration = functools.cache(calibrated)
 
 
+MINIBATCHES = vi.Minibatches(1, 2)
+SKEWED = lambertw.Skewed(1.0, 2.0, 0.2, 0.0, np.zeros(3), 1, True, families.normal())
 WORDS = vi.corpus(np.array([[2, 0, 1], [0, 3, 1]]))
 
 
@@ -247,21 +260,30 @@ CASES = {
         lambda **given: climbed(is_gradients.sag(REGRESSION, NORMAL, **given)),
         {"samples": 2, "batches": 2},
     ),
+    "is_gradients.saga": (
+        lambda **given: climbed(is_gradients.saga(REGRESSION, NORMAL, **given)),
+        {"samples": 2, "batches": 2},
+    ),
     "is_gradients.isag": (
-        lambda **given: climbed(is_gradients.isag(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "batches": 2, "clip": 9.0, "least_ess": 0.1, "weights": "joint"},
+        lambda **given: climbed(is_gradients.isag(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING))),
+        {"samples": 2, "batches": 2, "weighting": WEIGHTING, "kind": "joint", "clip": 9.0, "min_ess": 0.1},
     ),
     "is_gradients.running_average": (
-        lambda **given: climbed(is_gradients.running_average(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "window": 2, "size": 3, "clip": 9.0, "least_ess": 0.1, "weights": "joint"},
+        lambda **given: climbed(
+            is_gradients.running_average(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING, subsample=SUBSAMPLE))
+        ),
+        {"samples": 2, "window": 2, "subsample": SUBSAMPLE, "size": 3, "weighting": WEIGHTING, "kind": "joint", "clip": 9.0}
+        | {"min_ess": 0.1},
     ),
     "is_gradients.isgd": (
-        lambda **given: climbed(is_gradients.isgd(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "reuse": 0.5, "least_ess": 0.1, "form": "score", "weights": "joint", "clip": 9.0, "size": 3},
+        lambda **given: climbed(is_gradients.isgd(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING, subsample=SUBSAMPLE))),
+        {"samples": 2, "reuse": 0.5, "form": "score", "weighting": WEIGHTING, "kind": "joint", "clip": 9.0, "min_ess": 0.1}
+        | {"subsample": SUBSAMPLE, "size": 3},
     ),
     "is_gradients.anchored": (
-        lambda **given: climbed(is_gradients.anchored(REGRESSION, NORMAL, **given)),
-        {"samples": 2, "size": 3, "every": 2, "reuse": 0.5, "least_ess": 0.1, "weights": "joint", "clip": 9.0},
+        lambda **given: climbed(is_gradients.anchored(REGRESSION, NORMAL, **records(given, weighting=WEIGHTING, subsample=SUBSAMPLE))),
+        {"samples": 2, "subsample": SUBSAMPLE, "size": 3, "every": 2, "reuse": 0.5, "weighting": WEIGHTING, "kind": "joint", "clip": 9.0}
+        | {"min_ess": 0.1},
     ),
     # lambertw; outside its domain W is NaN, as its docstring says
     "lambertw.lambertw": (lambda x, branch: finite_part(lambertw.lambertw(x, branch)), {"x": P, "branch": 0}),
@@ -281,6 +303,12 @@ CASES = {
     "lambertw.support": (lambda **given: finite_part(lambertw.support(**given)), {"mu": 1.0, "sigma": 2.0, "gamma": 0.2}),
     "lambertw.fit_igmm": (lambda **given: lambertw.fit_igmm(**given)[:4], {"y": P, "steps": 2, "tolerance": 0.1}),
     "lambertw.fit_mle": (lambda y: lambertw.fit_mle(y)[:4], {"y": P}),
+    "lambertw.Skewed.cdf": (SKEWED.cdf, {"y": P}),
+    "lambertw.Skewed.ppf": (SKEWED.ppf, {"q": P / 5}),
+    "lambertw.Skewed.sample": (lambda **given: SKEWED.sample(**given), {"key": KEY, "shape": (2, 3)}),
+    "lambertw.heavy": (lambertw.heavy, {"z": P, "delta": 0.2}),
+    "lambertw.heavy_inverse": (lambertw.heavy_inverse, {"x": P, "delta": 0.2}),
+    "lambertw.heavy_log_density": (lambertw.heavy_log_density, {"y": P, "mu": 1.0, "sigma": 2.0, "delta": 0.2}),
     "lambertw.skew": (
         lambda gamma_max, d: lambertw.skew(gamma_max, d).transform(jnp.ones(2), POINT),
         {"gamma_max": 0.3, "d": -0.3},
@@ -359,15 +387,17 @@ CASES = {
     ),
     "lcvi.calibrate": (
         calibrated_numbers,
-        {"key": KEY, "data": Rows(X, Y), "loss_or_utility": d.squared(), "transform": "linearised", "M": 70.0, "q": 0.7, "method": "closed"}
-        | {"decide": "joint", "held_out": Rows(X, Y), "samples": 2, "utility_samples": 2, "draws": 2, "batch": 3, "steps_at_most": 4}
-        | {"rate": 0.1, "tolerance": 0.1, "predictive_draws": 8},
+        {"key": KEY, "data": Rows(X, Y), "loss_or_utility": d.squared(), "transform": "linearised", "M": 70.0, "quantile": 0.7}
+        | {"method": "closed", "decisions": "joint", "held_out": Rows(X, Y), "samples": 2, "utility_samples": 2, "outcome_draws": 2}
+        | {"batch": 3, "steps": 4, "rate": 0.1, "tolerance": 0.1, "predictive_draws": 8, "warm_start": False},
     ),
     "lcvi.Calibration.decide": (lambda **given: one_calibration().decide(**given), {"covariates": X, "key": KEY, "draws": 8}),
+    "lcvi.Calibration.predict": (lambda **given: one_calibration().predict(**given), {"covariates": X, "key": KEY, "draws": 8}),
     "lcvi.Calibration.to_datatree": (
         lambda **given: one_calibration().to_datatree(**given)["posterior"]["theta"].values,
-        {"key": KEY, "draws": 8},
+        {"covariates": X, "key": KEY, "draws": 8},
     ),
+    "lcvi.Calibration.plot": (drawn_figure, {"covariates": X, "row": 2, "key": KEY, "draws": 8}),
     "lcvi.regret": (lambda utility: lcvi.regret(utility)(1.0, 2.0), {"utility": lcvi.linearised(d.squared(), 2.0)}),
     # vi
     "vi.cavi_normal": (vi.cavi_normal, {"x": P, "prior_precision": 2.0, "shape": 2.0, "rate": 2.0, "iterations": 2}),
@@ -417,9 +447,9 @@ CASES = {
     "vi.transform": (lambda **given: vi.transform(FITTED, WORDS, **given), {"inner": 2, "tolerance": 0.1}),
     "vi.perplexity": (lambda **given: vi.perplexity(FITTED, WORDS, WORDS, **given), {"inner": 2, "tolerance": 0.1}),
     "vi.stochastic_lda": (
-        lambda **given: lda_of(vi.stochastic_lda, **given),
-        {"key": KEY, "topics": 2, "size": 1, "steps": 2, "alpha": 1.0, "gamma": 1.0, "power": 0.7, "delay": 2.0, "inner": 2}
-        | {"tolerance": 0.1},
+        lambda **given: lda_of(vi.stochastic_lda, **records(given, minibatches=MINIBATCHES)),
+        {"key": KEY, "topics": 2, "minibatches": MINIBATCHES, "size": 1, "steps": 2, "power": 0.7, "delay": 2.0}
+        | {"alpha": 1.0, "gamma": 1.0, "inner": 2, "tolerance": 0.1},
     ),
     "vi.log_mean": (vi.log_mean, {"parameters": P}),
     # models
@@ -498,10 +528,9 @@ CASES = {
             estimator=gradients.path_derivative(REGRESSION, NORMAL, 2),
             optimizer=optax.adam(0.1),
             data=ROWS,
-            progress=False,
-            **{"steps": 2, **given},
+            **records({"steps": 2, **given}, settings=fit.QUIET),
         )[:2],
-        {"key": KEY, "lam": LAM, "steps": 2, "average": 0.5, "tolerance": 0.1, "window": 2},
+        {"key": KEY, "lam": LAM, "steps": 2, "settings": fit.QUIET, "average": 0.5, "tolerance": 0.1, "window": 2},
     ),
     "fit.robbins_monro": (lambda **given: fit.robbins_monro(**given)(2), {"rate": 1.0, "power": 0.7, "delay": 2.0}),
     # how runs end, draws with implicit derivatives
@@ -605,6 +634,7 @@ UNTRIED = {
 # And those of one function, with the arguments of the line that they are made of, or the reason.
 MADE_OF = {
     "fit.fit": {"data": "what the model takes"},
+    "lcvi.calibrate": {"objective": "its fields, by name", "optimisation": "its fields, by name"},
     "gradients.once": {"data": "what the model takes", "lam": "an estimator does not look at it; fit does"},
     "models.check_pools": {"data": "positives, pools, size"},
     "models.regression_posterior": {"data": "x, y"},
@@ -619,7 +649,7 @@ MADE_OF = {
 
 PLAIN = [None, np.nan, np.inf, -np.inf, "a", [[1.0], [1.0, 2.0]], np.array([None, 1.0], object), np.zeros(0), [], 1j, True]
 MASKED = np.ma.array([1.0, 2.0], mask=[True, False])
-KEY_0_WHERE_NONE_IS_GIVEN = {"lcvi.Calibration.decide", "lcvi.Calibration.to_datatree"} | {
+KEY_0_WHERE_NONE_IS_GIVEN = {f"lcvi.Calibration.{name}" for name in ("decide", "predict", "to_datatree", "plot")} | {
     "posthoc.fit_decision_maker",
     "posthoc.cross_validate",
     "posthoc.correct",
@@ -652,7 +682,7 @@ def spoilt(valid):
 
 # Where an answer takes long, only what has to be refused is tried.
 SLOW = {"mcmc.run_chains", "mcmc.sample_chain", "mcmc.pareto_smooth", "lambertw.tabulated", "lambertw.moments", "lcvi.best_decisions"} | {
-    "is_gradients.sag", "is_gradients.isag", "is_gradients.importance_weights", "lcvi.calibrated", "vi.psis_khat",
+    "is_gradients.sag", "is_gradients.saga", "is_gradients.isag", "is_gradients.importance_weights", "lcvi.calibrated", "vi.psis_khat",
     "vi.cavi_regression", "vi.cavi_mixture", "vi.cavi_normal", "vi.em_mixture", "vi.lda", "vi.stochastic_lda", "mcmc.tune_hmc"} | {
     "posthoc.fit_decision_maker", "posthoc.cross_validate", "posthoc.correct", "lcvi.amortise", "lcvi.calibrate", "lambertw.fit_mle",
     "lambertw.fit_igmm", "fit.fit", "is_gradients.anchored", "is_gradients.isgd", "is_gradients.running_average",

@@ -4,6 +4,7 @@ A small version has few steps, few rows and made-up data where a table would be 
 of the stored file and finite numbers. Where a stored figure can be had again in a second, it is compared.
 """
 
+import copy
 import functools
 import importlib
 import json
@@ -665,16 +666,24 @@ def test_music_s_table_is_of_its_runs():
 PARTS = ("tune", "music", "curves", "levels", "sampler", "distance")  # of the controls
 
 
-def test_controls(lcvi, run, monkeypatch, no_table):
+def test_controls(lcvi, run, monkeypatch, no_table, tmp_path):
     monkeypatch.setattr(lcvi_controls, "K", 4)
     monkeypatch.setattr(lcvi_controls, "TUNING_NOISE", (1.0, 1.3))
     monkeypatch.setattr(lcvi_controls, "TUNING_PRIOR", (10.0,))
+    monkeypatch.setattr(lcvi_controls, "FINALISTS", 2)
     monkeypatch.setattr(lcvi_controls, "TUNING_RATES", dict.fromkeys(lcvi_controls.RATES, (0.3,)))
     monkeypatch.setattr(lcvi_controls, "climb", briefly(lcvi_controls.climb, sweeps=8))
     monkeypatch.setattr(lcvi_controls, "gibbs", briefly(lcvi_controls.gibbs, sweeps=220, burn=10))
     for what in PARTS:
         found = run(lcvi_controls, what, "--seeds", "1", writes="controls")
     assert [call.split()[2] for call in commands_of(found)] == list(PARTS)
+    earlier = copy.deepcopy(found)  # as if another strength had been chosen then: its runs are made anew, and no others
+    place = next(i for i, ran in enumerate(earlier["runs"]) if ran["name"] == "tuned, only the rate, squared")
+    earlier["runs"][place] |= {"options": {"rate": 99.0}, "elbo": 0.0}
+    (tmp_path / "controls.json").write_text(json.dumps(earlier))
+    *kept, anew = run(lcvi_controls, "music", "--seeds", "1", writes="controls")["runs"]
+    assert kept == [ran for i, ran in enumerate(found["runs"]) if i != place]
+    assert anew | {"seconds": 0.0} == found["runs"][place] | {"seconds": 0.0}
     large = stored("lcvi", "controls")
     assert {r["name"] for r in found["runs"]} == {r["name"] for r in large["runs"]}
     for whole in (found, large):  # one run of every name, to be compared by it
@@ -698,14 +707,20 @@ def test_constants_of_the_controls():
 
 def test_what_the_benchmark_prints_is_stored(lcvi, monkeypatch, tmp_path):
     printed = (
-        "   points   solved: s   excess risk  network: s   excess risk\n     1000        0.01       0.00471        3.05       0.00040\n"
+        "   points  start   solved: s   excess risk  network: s   excess risk\n"
+        "     1000      0        0.01       0.00471        3.05       0.00040\n"
+        "     1000      1        0.01       0.00468        2.95       0.00060\n"
     )
     monkeypatch.setattr(sys, "argv", ["tools/lcvi_controls.py", "table"])
     lcvi_controls.store_table(printed)
     found = strictly((tmp_path / "table_4_2.json").read_text())
+    large = stored("lcvi", "table_4_2")
     like(found, "lcvi", "table_4_2")
+    assert [row["network_excess"] for row in found["rows"]] == [0.0004, 0.0006]
     assert found["rows"][0]["network_seconds"] == 3.05
-    assert found["command"] == stored("lcvi", "table_4_2")["command"]
+    assert found["command"] == large["command"]
+    starts = {size: [row["start"] for row in large["rows"] if row["points"] == size] for size in found["published"]["points"]}
+    assert all(of_size == [*range(10)] for of_size in starts.values())
 
 
 # --- importance-sampled gradients ----------------------------------------------------------------------------------

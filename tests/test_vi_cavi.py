@@ -9,7 +9,7 @@ from jax.scipy.special import gammaln
 from scipy import integrate, stats
 
 from course_pkg import families, gradients, implicit, models
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.models import Rows, priors
 from course_pkg.vi import NormalGamma, cavi_mixture, cavi_normal, cavi_regression
 from course_pkg.vi.cavi import _bound_mixture
@@ -151,7 +151,7 @@ def test_with_the_noise_pinned_blocks_are_exact_and_single_factors_too_narrow():
 
 def gradient_fit(estimator, lam, data, steps=3000):
     rate = optax.cosine_decay_schedule(0.03, steps)
-    return fit(jax.random.key(0), estimator, optax.adam(rate), lam, data, steps, average=0.1, progress=False).average
+    return fit(jax.random.key(0), estimator, optax.adam(rate), lam, data, steps, Settings(average=0.1, progress=False)).average
 
 
 def test_gradient_vi_ends_at_the_same_normals():

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln as log_gamma
 from sklearn.decomposition import LatentDirichletAllocation
 
-from course_pkg.vi import Corpus, Topics, corpus, halves, lda, log_mean, mean_topics, stochastic_lda, token_bound
+from course_pkg.vi import Corpus, Minibatches, Topics, corpus, halves, lda, log_mean, mean_topics, stochastic_lda, token_bound
 from course_pkg.vi.lda_steps import start
 
 SIDE = 5  # of the square whose rows and columns are the topics
@@ -61,7 +61,7 @@ def test_scikit_learns_bound_is_reached_and_is_the_same_number(found):
 
 def test_the_stochastic_version_reaches_the_batch_bound(found):
     documents, fit = found
-    runs = [stochastic_lda(jax.random.key(s), documents, 10, size=50, steps=200, alpha=0.2, gamma=0.1, inner=30) for s in range(3)]
+    runs = [stochastic_lda(jax.random.key(s), documents, 10, Minibatches(50), alpha=0.2, gamma=0.1, inner=30) for s in range(3)]
     best = max(runs, key=lambda run: float(run.elbo[0]))
     assert best.documents.shape == (400, 10)
     assert token_bound(best, documents) == pytest.approx(token_bound(fit, documents), rel=0.01)
@@ -150,7 +150,7 @@ def test_with_one_topic_the_bound_is_the_evidence(seed):
     options = {"alpha": 0.3, "gamma": gamma}
     with jax.enable_x64(True):
         fit = lda(jax.random.key(seed), corpus(counts), 1, iterations=3, **options)
-        whole = stochastic_lda(jax.random.key(seed), corpus(counts), 1, size=len(counts), steps=2, delay=1.0, **options)
+        whole = stochastic_lda(jax.random.key(seed), corpus(counts), 1, Minibatches(len(counts), steps=2, delay=1.0), **options)
     assert np.allclose(fit.elbo, evidence, rtol=1e-12)
     assert float(whole.elbo[0]) == pytest.approx(evidence, rel=1e-12)  # its first step has all documents and a rate of 1
     assert np.allclose(fit.topics, gamma + counts.sum(axis=0))
@@ -237,7 +237,7 @@ BAD = [
     (lambda: lda(KEY, GOOD._replace(word=GOOD.count), 2), "documents.word has type float32; give the numbers of words"),
     (lambda: lda(KEY, GOOD._replace(count=-GOOD.count), 2), "documents.count holds -2; give nothing below 0"),
     (lambda: lda(KEY, Corpus(GOOD.word, GOOD.count[:, :1], 2), 2), r"documents.word has shape \(2, 2\) and documents.count \(2, 1\)"),
-    (lambda: as_readers_have_it(stochastic_lda)(KEY, TABLE, 2, size=1), "documents is of type ndarray"),
+    (lambda: as_readers_have_it(stochastic_lda)(KEY, TABLE, 2), "documents is of type ndarray"),
     (lambda: lda(KEY, GOOD, 0), "topics is 0"),
     (lambda: as_readers_have_it(lda)(KEY, GOOD, 2.5), "topics is 2.5; give a whole number"),
     (lambda: log_mean(2.0), r"parameters has shape \(\)"),
@@ -255,9 +255,10 @@ BAD = [
     (lambda: lda(KEY, GOOD, 2, inner=0), "inner is 0"),
     (lambda: as_readers_have_it(lda)(KEY, GOOD, 2, iterations=1.5), "iterations is 1.5"),
     (lambda: lda(KEY, GOOD, 2, tolerance=0.0), "tolerance is 0"),
-    (lambda: stochastic_lda(KEY, GOOD, 2, size=3), "size is 3 and there are 2 documents"),
-    (lambda: stochastic_lda(KEY, GOOD, 2, size=1, power=0.5), r"power is 0\.5"),
-    (lambda: stochastic_lda(KEY, GOOD, 2, size=1, delay=0.5), r"delay is 0\.5"),
+    (lambda: stochastic_lda(KEY, GOOD, 2, Minibatches(3)), "size is 3 and there are 2 documents"),
+    (lambda: stochastic_lda(KEY, GOOD, 2, Minibatches(1, power=0.5)), r"power is 0\.5"),
+    (lambda: stochastic_lda(KEY, GOOD, 2, Minibatches(1, delay=0.5)), r"delay is 0\.5"),
+    (lambda: as_readers_have_it(stochastic_lda)(KEY, GOOD, 2, 64), "minibatches is 64; give a record"),
 ]
 
 

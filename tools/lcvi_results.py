@@ -142,7 +142,7 @@ def stopping(seeds):
     chooses = aside(table.seen)
     parts = {"all": table, "nine tenths": table._replace(seen=table.seen & ~chooses)}
 
-    def risks(pair):
+    def risks(pair, state):  # noqa: ARG001
         a, b = pair.lam.row_mu, pair.lam.column_mu
         s2, r2 = (jax.nn.softplus(raw) ** 2 for raw in (pair.lam.row_raw, pair.lam.column_raw))
         centre, sd = a @ b.T, jnp.sqrt(1 + a**2 @ r2.T + s2 @ (b**2 + r2).T)  # of the predictive, which is nearly a normal

@@ -157,8 +157,8 @@ def _look_up(folder: Path, page: Page, root: Path) -> float | None:
             record = cache.match_cache_notebook(page.notebook)
         except KeyError:
             return None
-        read = record.data["reads"]
-        if read == _digests(read, root):
+        read = record.data.get("reads")  # none where Sphinx itself has stored a page that was not run first
+        if read is not None and read == _digests(read, root):
             return float(record.data["execution_seconds"])
         cache.remove_cache(record.pk)  # or the book would show it
         return None

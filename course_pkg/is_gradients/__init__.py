@@ -5,12 +5,15 @@ its relatives) and `variants`. `published` has the models and data of the publis
 `course_pkg.gradients`, so that `fit` drives them all.
 """
 
-from course_pkg.is_gradients.averages import isag, running_average, sag, state_bytes
+from course_pkg.is_gradients.averages import isag, running_average, sag, saga, state_bytes
 from course_pkg.is_gradients.isgd import isgd
+from course_pkg.is_gradients.reuse import Subsample, Weighting
 from course_pkg.is_gradients.variants import anchored
 from course_pkg.is_gradients.weights import Weights, effective_size, expected_ess, importance_weights, is_factorised
 
 __all__ = [
+    "Subsample",
+    "Weighting",
     "Weights",
     "anchored",
     "effective_size",
@@ -21,5 +24,6 @@ __all__ = [
     "isgd",
     "running_average",
     "sag",
+    "saga",
     "state_bytes",
 ]

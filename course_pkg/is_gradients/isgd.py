@@ -29,27 +29,28 @@ def isgd(
     samples: int,
     *,
     reuse: float = 0.9,
-    least_ess: float = 0.0,
-    form: str = "reparameterized",
-    weights: str = "per factor",
-    normalise: bool = False,
-    clip: float | None = None,
-    couple: bool = False,
     adaptive: bool = False,
-    size: int | None = None,
-    blocks: bool = False,
+    form: str = "reparameterized",
+    weighting: halves.Weighting = halves.WEIGHTING,
+    subsample: halves.Subsample = halves.ALL_ROWS,
 ) -> Estimator:
     r"""Importance-sampled SGD: with probability ``reuse`` a step reweights the model gradients that it remembers.
 
     A step draws :math:`\rho \sim U(0, 1)` and reuses if :math:`\rho <` ``reuse`` (one convention, erratum T25), so a model gradient serves
-    :math:`1/(1 - p)` steps on average. It evaluates the model afresh if there is nothing to reuse yet, and if the effective sample size is
-    below ``least_ess``. On a reused step the model is not called, unless the run is under `jax.vmap`: there every step pays for the model,
-    since a condition on a batch evaluates both branches. The numbers are the same; `jax.lax.map` over runs keeps the saving.
+    :math:`1/(1 - p)` steps on average. It evaluates the model afresh if there is nothing to reuse yet, and if the relative effective
+    sample size is below ``weighting.min_ess``. On a reused step the model is not called, unless the run is under `jax.vmap`: there every
+    step pays for the model, since a condition on a batch evaluates both branches. The numbers are the same; `jax.lax.map` over runs keeps
+    the saving.
 
-    The reused gradient is :math:`\frac1M \sum_m w_m \odot \nabla_\theta \log p(\mathcal{D}, \theta_m)\,
-    \nabla_\lambda f_{\lambda'}(\epsilon'_m)` plus the gradient of the entropy, which is never old. In the score-function form it is
-    :math:`\frac1M \sum_m w_m\, g_{\lambda'}(\theta_m) \nabla \log q_{\lambda'}(\theta_m)`, where only the log joint is old
-    (erratum T28).
+    The reused gradient is
+
+    .. math:: \frac1M \sum_m w_m \odot \nabla_\theta \log p(\mathcal{D}, \theta_m)\, \nabla_\lambda f_{\lambda'}(\epsilon'_m)
+
+    plus the gradient of the entropy, which is never old. In the score-function form it is
+
+    .. math:: \frac1M \sum_m w_m\, g_{\lambda'}(\theta_m) \nabla \log q_{\lambda'}(\theta_m),
+
+    where only the log joint is old (erratum T28).
 
     For a move that does not depend on the draws, the joint weights are unbiased. Weights per factor are biased by erratum T24, and a real
     run moves where its own draws sent it, which biases both.
@@ -58,19 +59,13 @@ def isgd(
         model: differentiable in ``theta``, unless ``form`` is ``"score"``.
         family: any `Family`; independent coordinates for weights per factor.
         samples: draws remembered, at least 1.
-        reuse: probability of reusing, at least 0; below 1, or 1 if ``least_ess`` is above 0. With 0 this is plain SGD.
-        least_ess: smallest effective share of the weights, over draws and factors, that is still reused; between 0 and 1.
-        form: ``"reparameterized"`` or ``"score"``.
-        weights: ``"per factor"`` (each coordinate its own), ``"joint"``, or ``"none"``: the old model gradient as it is, the control that
-            tells what the weights are good for.
-        normalise: divide the weights by their mean over the draws; at least 2 draws.
-        clip: largest logarithm of a weight; 50 if not given.
-        couple: multiply a reused gradient by its effective share: shorter steps where less is known.
+        reuse: probability of reusing, at least 0; below 1, or 1 if ``weighting.min_ess`` is above 0. With 0 this is plain SGD.
         adaptive: reuse with probability ``reuse`` times the agreement of fresh gradients with the reweighted old ones that they replace:
             the share of parameters in which the signs are the same, less the share in which they differ, averaged over about five fresh
             gradients. Where the slope stands above the noise it is near 1; where all is noise it is near 0, and the steps are those of SGD.
-        size: rows in a minibatch, drawn anew with each model gradient; None for all rows.
-        blocks: take the minibatch as a block of neighbouring rows from a fixed partition. No gather, so faster; shuffle the data once.
+        form: ``"reparameterized"`` or ``"score"``.
+        weighting: of the old gradients, and when they are refreshed; see `Weighting`.
+        subsample: the rows of a model gradient, all if not given; see `Subsample`.
 
     Returns:
         `Estimator` with a `Memory`: ``fit(...).state.fresh`` counts the model gradients. The value of a reused step has an old log joint.
@@ -81,24 +76,23 @@ def isgd(
     Example:
         >>> import optax
         >>> from course_pkg import families, models
-        >>> from course_pkg.fit import fit
+        >>> from course_pkg.fit import QUIET, fit
         >>> data = models.Rows(jnp.ones((20, 1)), jnp.full(20, 3.0))
         >>> model, family = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0), families.mean_field_normal()
         >>> estimator = isgd(model, family, samples=10, reuse=0.8)
-        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.02), family.init(1), data, 1000, progress=False)
+        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.02), family.init(1), data, 1000, QUIET)
         >>> bool(abs(run.lam.mu[0] - 3) < 0.1), 150 < int(run.state.fresh) < 250
         (True, True)
 
-    Source: thesis, section 3.1.3 and algorithm 4, with errata T20 to T28; ``couple`` and ``adaptive`` are this course's own.
+    Source: thesis, section 3.1.3 and algorithm 4, with errata T20 to T28; ``scale_by_ess`` and ``adaptive`` are this course's own.
     """
-    rule = halves.rule(model, family, samples, form, weights, normalise, clip)
-    how = halves.batches(size, blocks, model)
+    rule, how = halves.rule(model, family, samples, form, weighting), halves.batches(subsample, model)
 
     def source(rows_key, draws_key, lam, memory, data):
         rows, scale = halves.choose(how, rows_key, data)
         return halves.evaluate(rule, draws_key, lam, rows, scale), memory
 
-    return reusing(rule, how, source, no_state, reuse, least_ess, couple, adaptive)
+    return reusing(rule, how, source, no_state, reuse, adaptive=_guard.switch("adaptive", adaptive))
 
 
 def _fresh_eps(rule, lam, cache):
@@ -112,17 +106,11 @@ def _agreement(one, two):
     return sum(leaf.sum() for leaf in jax.tree.leaves(products)) / sum(leaf.size for leaf in jax.tree.leaves(products))
 
 
-def reusing(
-    rule: halves.Rule, how: halves.Batches, source: halves.Source, source_init, reuse, least_ess, couple, adaptive=False
-) -> Estimator:
+def reusing(rule: halves.Rule, how: halves.Batches, source: halves.Source, source_init, reuse, *, adaptive=False) -> Estimator:
     """The estimator that asks ``source`` for model gradients now and then, and reweights what it remembers in between."""
-    reuse, least_ess = _guard.number("reuse", reuse), _guard.number("least_ess", least_ess)
-    if not 0 <= reuse <= 1 or (reuse == 1 and least_ess <= 0):
-        raise ValueError(f"reuse is {reuse:g} and least_ess {least_ess:g}; give a probability below 1, or 1 with least_ess above 0")
-    if not 0 <= least_ess <= 1:
-        raise ValueError(f"least_ess is {least_ess:g}; give a share between 0 and 1")
-    if least_ess > 0 and rule.samples * rule.factors < 2:
-        raise ValueError(f"least_ess is {least_ess:g} and there is one weight, whose effective share is always 1; give more samples")
+    reuse, min_ess = _guard.number("reuse", reuse), rule.weighting.min_ess
+    if not 0 <= reuse <= 1 or (reuse == 1 and min_ess == 0):
+        raise ValueError(f"reuse is {reuse:g} and min_ess {min_ess:g}; give a probability below 1, or 1 with min_ess above 0")
 
     def init(key, lam, data):
         halves.check_batches(how, data)
@@ -137,7 +125,7 @@ def reusing(
         eps, w = halves.standardized(rule, lam, state.cache)
         ess = w_.effective_share(w) if w.size > 1 else jnp.ones((), w.dtype)
         wanted = reuse * jnp.maximum(state.agreement, 0.0) if adaptive else reuse
-        again = (rho < wanted) & (state.fresh > 0) & (ess >= least_ess)  # a share that is not a number is not enough
+        again = (rho < wanted) & (state.fresh > 0) & (ess >= min_ess)  # a share that is not a number is not enough
 
         def slope(cache, eps, w):
             terms = halves.pulled_back(rule, lam, cache, eps, w)
@@ -161,7 +149,7 @@ def reusing(
         per_sample = halves.pulled_back(rule, lam, cache, eps, w)
         if rule.form == "reparameterized":
             per_sample = jax.tree.map(jnp.add, per_sample, halves.entropy_terms(rule, lam, noise_now))
-        if couple:
+        if rule.weighting.scale_by_ess:
             per_sample = jax.tree.map(lambda g: g * ess, per_sample)
         value = halves.value_of(rule, lam, cache, eps, noise_now)
         new = Memory(cache, state.fresh + ~again, ess.astype(state.ess.dtype), memory, agreement)

@@ -18,7 +18,37 @@ from course_pkg.models import Model, log_joint
 from course_pkg.models.reading import check_parts, map_rows, row_count
 
 FORMS = ("reparameterized", "score")
-WEIGHTS = ("per factor", "joint", "none")
+KINDS = ("per factor", "joint", "none")
+
+
+class Weighting(NamedTuple):
+    """How old model gradients are weighted, and how far they are trusted.
+
+    Example:
+        >>> Weighting("joint", min_ess=0.5).clip  # one weight for each draw, refreshed when half of them are lost
+        50.0
+    """
+
+    kind: str = "per factor"  # each coordinate its own weight; "joint" for one a draw; "none" for old gradients as they are, the control
+    normalise: bool = False  # divide the weights by their mean over the draws; at least 2 draws
+    clip: float = w_.LARGEST  # largest logarithm of a weight
+    min_ess: float = 0.0  # smallest relative effective sample size, over draws and factors, that is still used; between 0 and 1
+    scale_by_ess: bool = False  # multiply a reused gradient by its relative ESS: shorter steps where less is known
+
+
+class Subsample(NamedTuple):
+    """Which rows a model gradient sees.
+
+    Example:
+        >>> Subsample(20, partition=True).size
+        20
+    """
+
+    size: int | None = None  # rows in a minibatch, drawn anew with each model gradient; None for all rows
+    partition: bool = False  # neighbours from a fixed partition instead of any rows: no gather, so faster; shuffle the data once
+
+
+WEIGHTING, OLD, ALL_ROWS = Weighting(), Weighting("none"), Subsample()
 
 
 class Cache(NamedTuple):
@@ -38,23 +68,27 @@ class Rule(NamedTuple):
     family: Family
     samples: int
     form: str  # "reparameterized" or "score"
-    weights: str  # "per factor", "joint" or "none"
+    weighting: Weighting
     factors: int
-    normalise: bool
-    clip: float
 
 
-def rule(model, family, samples, form, weights, normalise, clip) -> Rule:
+def rule(model, family, samples, form="reparameterized", weighting=WEIGHTING) -> Rule:
     """The choices, checked."""
     samples = _guard.count("samples", samples)
     _guard.choice("form", form, FORMS)
-    _guard.choice("weights", weights, WEIGHTS)
-    if weights == "per factor" and model.dim > 1 and not w_.is_factorised(family, model.dim):
-        raise ValueError('weights is "per factor" and the family\'s coordinates depend on each other; give "joint", or a mean-field family')
+    if not isinstance(weighting, Weighting):
+        raise ValueError(f'weighting is {weighting!r}; give a record, such as Weighting("joint")')
+    kind = _guard.choice("kind", weighting.kind, KINDS)
+    normalise, scale = _guard.switch("normalise", weighting.normalise), _guard.switch("scale_by_ess", weighting.scale_by_ess)
+    clip, min_ess = _guard.positive("clip", weighting.clip), _guard.share("min_ess", weighting.min_ess)
+    if kind == "per factor" and model.dim > 1 and not w_.is_factorised(family, model.dim):
+        raise ValueError('kind is "per factor" and the family\'s coordinates depend on each other; give "joint", or a mean-field family')
     if normalise and samples < 2:
         raise ValueError(f"samples is {samples} and normalise is True: the mean of one weight is that weight; give 2 draws or more")
-    clip = w_.LARGEST if clip is None else _guard.positive("clip", clip)
-    return Rule(model, family, samples, form, weights, model.dim if weights == "per factor" else 1, normalise, clip)
+    factors = model.dim if kind == "per factor" else 1
+    if min_ess > 0 and samples * factors < 2:
+        raise ValueError(f"min_ess is {min_ess:g} and there is one weight, whose relative ESS is always 1; give more samples")
+    return Rule(model, family, samples, form, Weighting(kind, normalise, clip, min_ess, scale), factors)
 
 
 def empty(rule: Rule, lam) -> Cache:
@@ -81,11 +115,11 @@ def evaluate(rule: Rule, key, lam, rows, scale) -> Cache:
 def standardized(rule: Rule, lam, cache: Cache):
     """The cache's draws as the current approximation sees them: ``eps`` anew, and the weights ``(M, k)``."""
     eps = jax.vmap(rule.family.standardize, (None, 0))(lam, cache.theta)
-    if rule.weights == "none":
+    if rule.weighting.kind == "none":
         return eps, jnp.ones_like(cache.log_q)
     log_w = w_.log_q(rule.family, lam, eps, rule.factors) - cache.log_q
     eps = jnp.where(jnp.isnan(eps), 0.0, eps)  # outside the support, with weight 0
-    return eps, w_.from_log(log_w, normalise=rule.normalise, clip=rule.clip)
+    return eps, w_.from_log(log_w, normalise=rule.weighting.normalise, clip=rule.weighting.clip)
 
 
 def pulled_back(rule: Rule, lam, cache: Cache, eps, w):
@@ -138,15 +172,18 @@ class Batches(NamedTuple):
     """How the rows of a step are chosen."""
 
     size: int | None  # None for all
-    blocks: bool  # neighbours, from a fixed partition, instead of any rows
+    partition: bool
     model: Model  # which says what the rows of its data are
 
 
-def batches(size, blocks, model) -> Batches:
+def batches(subsample, model) -> Batches:
     """The choice, checked."""
-    if size is None and blocks:
-        raise ValueError("blocks is True and size is None; give the number of rows in a block")
-    return Batches(None if size is None else _guard.count("size", size), blocks, model)
+    if not isinstance(subsample, Subsample):
+        raise ValueError(f"subsample is {subsample!r}; give a record, such as Subsample(20)")
+    size, partition = subsample.size, _guard.switch("partition", subsample.partition)
+    if size is None and partition:
+        raise ValueError("partition is True and size is None; give the number of rows in a block")
+    return Batches(None if size is None else _guard.count("size", size), partition, model)
 
 
 def check_batches(how: Batches, data) -> None:
@@ -155,7 +192,7 @@ def check_batches(how: Batches, data) -> None:
         return
     check_parts(how.model, data)
     total = row_count(data, how.model.reading)
-    if how.blocks and total % how.size:
+    if how.partition and total % how.size:
         raise ValueError(f"size is {how.size} and data has {total} rows; give a size that divides {total}")
 
 
@@ -164,7 +201,7 @@ def choose(how: Batches, key, data):
     if how.size is None:
         return gradients.rows_and_scale(data)
     total = row_count(data, how.model.reading)
-    if how.blocks:
+    if how.partition:
         return block(how.model, data, jax.random.randint(key, (), 0, total // how.size), how.size)
     batch = gradients.take(data, jax.random.randint(key, (how.size,), 0, total), how.model.reading)
     return batch.rows, batch.scale

@@ -28,57 +28,50 @@ def anchored(
     model: Model,
     family: Family,
     samples: int,
-    size: int,
+    subsample: halves.Subsample,
     *,
     every: int,
     reuse: float = 0.0,
-    least_ess: float = 0.0,
-    weights: str = "per factor",
-    normalise: bool = False,
-    clip: float | None = None,
-    couple: bool = False,
-    blocks: bool = False,
+    weighting: halves.Weighting = halves.WEIGHTING,
 ) -> Estimator:
     r"""A remembered gradient as a control variate, as in SVRG, with or without importance-sampled reuse on top.
 
     Now and then the model is asked about all the data at one point :math:`\theta_0`, the image of :math:`\epsilon = 0`. A minibatch b then
-    answers with :math:`\nabla \log p_b(\theta_m) - \nabla \log p_b(\theta_0) + \nabla \log p(\theta_0)`, whose mean over minibatches is the
-    full gradient at :math:`\theta_m` wherever the anchor lies (erratum T31): what the minibatch gets wrong near the anchor cancels.
-    The noise of the draws stays.
+    answers with
+
+    .. math:: \nabla \log p_b(\theta_m) - \nabla \log p_b(\theta_0) + \nabla \log p(\theta_0),
+
+    whose mean over minibatches is the full gradient at :math:`\theta_m` wherever the anchor lies (erratum T31): what the minibatch gets
+    wrong near the anchor cancels. The noise of the draws stays.
 
     Args:
         model: differentiable in ``theta``.
         family: any `Family`.
         samples: draws in each model gradient.
-        size: rows in a minibatch.
+        subsample: the rows of a minibatch, as in `isgd`; its ``size`` must be given.
         every: a model gradient renews the anchor with probability ``1 / every``, at least 1. An anchor costs a pass through the data.
         reuse: as in `isgd`; 0 for a fresh model gradient at every step.
-        least_ess: as in `isgd`.
-        weights: as in `isgd`.
-        normalise: as in `isgd`.
-        clip: as in `isgd`.
-        couple: as in `isgd`.
-        blocks: as in `isgd`.
+        weighting: as in `isgd`.
 
     Returns:
         `Estimator`; ``state.source.count`` counts the anchors.
 
     Raises:
-        ValueError: if ``every`` is below 1, and as for `isgd`.
+        ValueError: if ``every`` is below 1, ``subsample`` takes all rows, and as for `isgd`.
 
     Example:
         >>> from course_pkg import families, gradients, models
+        >>> from course_pkg.is_gradients import Subsample
         >>> data = models.Rows(jnp.ones((20, 1)), jnp.arange(20.0))
         >>> model, family = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0), families.mean_field_normal()
-        >>> estimator = anchored(model, family, samples=5, size=4, every=10)
+        >>> estimator = anchored(model, family, 5, Subsample(4), every=10)
         >>> gradients.once(estimator, jax.random.key(0), family.init(1), data).gradient.mu.shape
         (1,)
 
     Source: thesis, section 3.1.2, with erratum T31; Johnson and Zhang (2013).
     """
-    rule = halves.rule(model, family, samples, "reparameterized", weights, normalise, clip)
-    how = halves.batches(_guard.count("size", size), blocks, model)
-    every = _guard.count("every", every)
+    rule, how = halves.rule(model, family, samples, weighting=weighting), halves.batches(subsample, model)
+    size, every = _guard.count("size", how.size), _guard.count("every", every)
 
     def at(theta, rows, scale):
         return jax.value_and_grad(lambda t: log_joint(model, t, rows, scale))(theta)
@@ -102,7 +95,7 @@ def anchored(
         cache = cache._replace(slope=cache.slope + (anchor.slope - slope)[None], log_joint=cache.log_joint - value + anchor.log_joint)
         return cache, anchor
 
-    return reusing(rule, how, source, source_init, reuse, least_ess, couple)
+    return reusing(rule, how, source, source_init, reuse)
 
 
 def _everywhere(at, model, data, size: int):

@@ -1,6 +1,7 @@
 r"""Chapter 6: skewed densities with the Lambert W function.
 
-Read `function` first (W itself), then `map` (what skews, and its inverse), then `density`, then `fitting`. `table` holds W ready-made.
+Read `function` first (W itself), then `map` (what skews, and its inverse), then `density`, then `fitting`. `heavy` has the map that
+stretches both tails, `table` holds W ready-made.
 `numpyro_dist` and `pymc_dist` say the same in two languages; they are imported by name, for example ``from course_pkg.lambertw.numpyro_dist
 import LambertW``, because neither language is needed for the rest.
 """
@@ -17,6 +18,7 @@ from course_pkg.lambertw.density import (
 )
 from course_pkg.lambertw.fitting import Skewed, fit_igmm, fit_mle, skewed_sample
 from course_pkg.lambertw.function import Iterates, halley, lambertw, newton, one_plus_w
+from course_pkg.lambertw.heavy import heavy, heavy_inverse, heavy_log_density
 from course_pkg.lambertw.map import D, Skew, fixed_skew, g_e, g_e_inverse, log_slope, modified_w, skew
 from course_pkg.lambertw.table import Table, tabulated
 
@@ -33,6 +35,9 @@ __all__ = [
     "g_e",
     "g_e_inverse",
     "halley",
+    "heavy",
+    "heavy_inverse",
+    "heavy_log_density",
     "lambertw",
     "laplace_mgf",
     "log_density",

@@ -16,6 +16,8 @@ from course_pkg.families import Base, normal
 from course_pkg.lambertw.function import INV_E, lambertw
 from course_pkg.lambertw.map import D, g_e_inverse, log_slope
 
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(64)  # for means over a standard normal
+WEIGHTS = WEIGHTS / WEIGHTS.sum()
 STRAIGHT = 1e-8  # |gamma| below which the second origin lies 10^8 away and is forgotten
 
 

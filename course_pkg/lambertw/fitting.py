@@ -17,7 +17,7 @@ from scipy import integrate, optimize
 
 from course_pkg import _guard
 from course_pkg.convergence import ConvergenceWarning
-from course_pkg.families import Base, normal
+from course_pkg.families import Base, normal, student_t
 from course_pkg.lambertw.density import log_density
 from course_pkg.lambertw.map import g_e, g_e_inverse
 from course_pkg.models import Model, priors
@@ -26,23 +26,80 @@ from course_pkg.models.reading import Reading, whole
 WIDEST = 4.0  # the largest skew that the moments look for
 COLLAPSED = 1e-3  # a scale so far below the data's is no fit
 STEPS, TOLERANCE = 200, 1e-9  # of the iterated moments
+POSITIVE = np.array([False, True, False, True])  # sigma and the degrees of freedom, fitted by their logarithms
 FINE = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 2000}
 
 
 class Skewed(NamedTuple):
-    """A fitted density."""
+    r"""A fitted density, that of :math:`y = \mu + \sigma\, g_e(z)`, with its distribution function, quantiles and draws.
+
+    The map only grows, so a quantile of :math:`z` becomes the quantile of :math:`y` of the same level.
+    """
 
     mu: float
     sigma: float
     gamma: float
     log_likelihood: float  # in nats, summed over the data
-    standard_error: np.ndarray  # (3,) of mu, sigma and gamma, from the spread of the scores; NaN from `fit_igmm`
+    standard_error: np.ndarray  # (3,) of mu, sigma and gamma, (4,) with df; from the spread of the scores; NaN from `fit_igmm`
     steps: int  # of the iteration
     converged: bool
+    base: Base  # density of z
+    df: float | None = None  # degrees of freedom of a t base, where they were fitted
+
+    def cdf(self, y) -> np.ndarray:
+        """Probability of a value of at most ``y``, element by element, in double precision.
+
+        Raises:
+            ValueError: if ``y`` holds something that is not a finite number, or the base has no distribution function.
+
+        Example:
+            >>> found = fit_mle(g_e(jax.random.normal(jax.random.key(0), (500,)), 0.2))
+            >>> round(float(found.cdf(found.mu)), 6)  # whatever the skew
+            0.5
+        """
+        with jax.enable_x64(True):
+            z = g_e_inverse((_guard.numbers("y", y).astype(float) - self.mu) / self.sigma, self.gamma)
+        return np.asarray(self._reference().cdf(np.asarray(z)))
+
+    def ppf(self, q) -> np.ndarray:
+        """The value with probability ``q`` below it, element by element, in double precision.
+
+        Raises:
+            ValueError: if ``q`` holds something that is not strictly between 0 and 1, or the base has no quantiles.
+
+        Example:
+            >>> found = fit_mle(g_e(jax.random.normal(jax.random.key(0), (500,)), 0.2))
+            >>> low, high = found.ppf([0.01, 0.99])
+            >>> bool(found.mu - low < high - found.mu)  # skewed to the right
+            True
+        """
+        with jax.enable_x64(True):
+            q = np.asarray(_guard.numbers("q", q).astype(float))
+            if not ((q > 0) & (q < 1)).all():
+                raise ValueError(f"q goes from {q.min():g} to {q.max():g}; give levels strictly between 0 and 1")
+            return np.asarray(self.mu + self.sigma * np.asarray(g_e(self._reference().ppf(q), self.gamma)))
+
+    def sample(self, key: PRNGKeyArray, shape: tuple[int, ...] = ()):
+        """Independent draws.
+
+        Raises:
+            ValueError: if ``key`` is no random key or ``shape`` no tuple of whole numbers.
+
+        Example:
+            >>> found = fit_mle(g_e(jax.random.normal(jax.random.key(0), (500,)), 0.2))
+            >>> found.sample(jax.random.key(1), (2, 3)).shape
+            (2, 3)
+        """
+        return self.mu + self.sigma * g_e(self.base.sample(_guard.key(key), _guard.counts("shape", shape)), self.gamma)
+
+    def _reference(self):
+        if self.base.scipy is None:
+            raise ValueError("base says nothing of its distribution function; give it as its field scipy, such as scipy.stats.norm")
+        return self.base.scipy
 
 
-def fit_mle(y, base: Base | None = None) -> Skewed:
-    r"""Location, scale and skew that make the data most probable.
+def fit_mle(y, base: Base | None = None, *, fit_df: bool = False) -> Skewed:
+    r"""Location, scale and skew that make the data most probable; if asked, with the degrees of freedom of a t base.
 
     The log density has a kink at the knee of the map, so a datum that crosses it bends the likelihood sharply. The climb therefore is
     quasi-Newton first and by a simplex, which needs no slope, at the end; and the standard errors come from the scores, whose squares know
@@ -52,41 +109,45 @@ def fit_mle(y, base: Base | None = None) -> Skewed:
     Args:
         y: data, shape ``(n,)``, not all equal, at least four.
         base: density of ``z``; standard normal where not given.
+        fit_df: take a t base, and fit its degrees of freedom, too. With tails no heavier than the normal's they run off towards infinity,
+            and their standard error says nothing.
 
     Raises:
-        ValueError: if ``y`` has another shape, is too short or constant, or holds something that is not a finite number.
+        ValueError: if ``y`` has another shape, is too short or constant, or holds something that is not a finite number; if ``base`` is
+            given, and ``fit_df`` asks for another.
 
     Example:
         >>> y = g_e(jax.random.normal(jax.random.key(0), (500,)), 0.2)
         >>> found = fit_mle(3.0 + 2.0 * y)
         >>> bool(abs(found.gamma - 0.2) < 3 * found.standard_error[2])
         True
+        >>> heavy = fit_mle(g_e(jax.random.t(jax.random.key(0), 3.0, (500,)), 0.2), fit_df=True)
+        >>> bool(abs(heavy.df - 3.0) < 3 * heavy.standard_error[3])
+        True
 
     Source: thesis, section 3.2.3; Goerg (2011), section 4.
     """
-    y, base = _data(y), base or normal()
+    if _guard.switch("fit_df", fit_df) and base is not None:
+        raise ValueError("base is given and fit_df is True; give one of the two, since fit_df takes a t base")
+    y, fixed = _data(y), None if fit_df else base or normal()
     centre, spread = float(np.median(y)), float(np.std(y))
-    moments, _ = _rounds(y, normal(), STEPS, TOLERANCE)  # a start, which need not be a fit
+    starts = _starts_of_t((y - centre) / spread) if fit_df else _starts(y, centre, spread)
     with jax.enable_x64(True):
         x = jnp.asarray((y - centre) / spread)
-        starts = [
-            np.zeros(3),
-            np.array([(moments.mu - centre) / spread, np.log(moments.sigma / spread), moments.gamma]),
-        ]
 
         def cost(theta):
-            value, slope = _cost(jnp.asarray(theta), x, base)
+            value, slope = _cost(jnp.asarray(theta), x, fixed)
             return float(value), np.asarray(slope)
 
         ends = [optimize.minimize(cost, start, jac=True, method="BFGS") for start in starts]
         rough = min(ends, key=lambda end: end.fun)
         best = optimize.minimize(lambda t: cost(t)[0], rough.x, method="Nelder-Mead", options=FINE | {"initial_simplex": _simplex(rough.x)})
-        a, b, gamma = best.x
-        scores = np.asarray(_scores(jnp.array([a, np.exp(b), gamma]), x, base))
-    error = _standard_error(scores) * np.array([spread, spread, 1.0])
-    total = -len(y) * (best.fun + np.log(spread))
-    mu, sigma = float(centre + spread * a), float(spread * np.exp(b))
-    return Skewed(mu, sigma, float(gamma), float(total), error, int(best.nit), bool(best.success))
+        a, sigma, gamma, *df = np.where(POSITIVE[: len(best.x)], np.exp(best.x), best.x).tolist()
+        scores = np.asarray(_scores(jnp.array([a, sigma, gamma, *df]), x, fixed))
+    error = _standard_error(scores) * np.array([spread, spread, 1.0, 1.0])[: len(best.x)]
+    total = float(-len(y) * (best.fun + np.log(spread)))
+    fitted = centre + spread * a, spread * sigma, gamma, total, error, int(best.nit), bool(best.success)
+    return Skewed(*fitted, student_t(*df), *df) if fixed is None else Skewed(*fitted, fixed)
 
 
 def fit_igmm(y, base: Base | None = None, *, steps: int = STEPS, tolerance: float = TOLERANCE) -> Skewed:
@@ -146,7 +207,7 @@ def _rounds(y, base, steps, tolerance) -> tuple[Skewed, bool]:
                 converged = True
                 break
         total = float(log_density(y, mu, sigma, gamma, base).sum())
-    return Skewed(mu, sigma, gamma, total, np.full(3, np.nan), done, converged), collapsed
+    return Skewed(mu, sigma, gamma, total, np.full(3, np.nan), done, converged, base), collapsed
 
 
 def skewed_sample(base: Base | None = None, *, prior_sd: float = 10.0, gamma_max: float = 0.5) -> Model:
@@ -231,24 +292,45 @@ def _sd(base) -> float:
 
 @partial(jax.jit, static_argnames="base")
 def _cost(theta, x, base):
-    return jax.value_and_grad(lambda t: -log_density(x, t[0], jnp.exp(t[1]), t[2], base).mean())(theta)
+    positive = POSITIVE[: len(theta)]
+    natural = lambda t: jnp.where(positive, jnp.exp(jnp.where(positive, t, 0.0)), t)  # no overflow in what is left out
+    return jax.value_and_grad(lambda t: -_log_p(natural(t), x, base).mean())(theta)
 
 
 @partial(jax.jit, static_argnames="base")
 def _scores(theta, x, base):
-    """The derivative of each datum's log density in mu, sigma and gamma, shape (n, 3)."""
-    return jax.vmap(jax.grad(lambda t, one: log_density(one, t[0], t[1], t[2], base)), (None, 0))(theta, x)
+    """The derivative of each datum's log density in mu, sigma and gamma, and in the degrees of freedom if they are fitted: (n, 3 or 4)."""
+    return jax.vmap(jax.grad(lambda t, one: _log_p(t, one, base)), (None, 0))(theta, x)
+
+
+def _log_p(theta, x, base):
+    """Log density; without a base that of a t base, whose degrees of freedom are a parameter."""
+    if base is None:
+        base = normal()._replace(log_prob=lambda z: jax.scipy.stats.t.logpdf(z, theta[3]))
+    return log_density(x, theta[0], theta[1], theta[2], base)
+
+
+def _starts(y, centre, spread):
+    """Of location, log scale and skew: no skew, and the iterated moments, which need not be a fit."""
+    moments, _ = _rounds(y, normal(), STEPS, TOLERANCE)
+    return [np.zeros(3), np.array([(moments.mu - centre) / spread, np.log(moments.sigma / spread), moments.gamma])]
+
+
+def _starts_of_t(x):
+    """The same and the log degrees of freedom; of heavy tails the standard deviation says little, and the moments less."""
+    inner = np.log(max(np.median(np.abs(x)), COLLAPSED))
+    return [np.array([0.0, inner, 0.0, np.log(df)]) for df in (2.0, 10.0)]
 
 
 def _simplex(centre):
-    return np.vstack([centre, centre + 0.01 * np.eye(3)])
+    return np.vstack([centre, centre + 0.01 * np.eye(len(centre))])
 
 
 def _standard_error(scores):
     try:
         return np.sqrt(np.diag(np.linalg.inv(scores.T @ scores)))
     except np.linalg.LinAlgError:
-        return np.full(3, np.nan)
+        return np.full(scores.shape[1], np.nan)
 
 
 @jax.jit

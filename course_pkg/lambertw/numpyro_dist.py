@@ -9,10 +9,8 @@ from numpyro.distributions.transforms import AffineTransform, Transform
 from numpyro.distributions.util import promote_shapes
 
 from course_pkg import _guard
+from course_pkg.lambertw.density import NODES, WEIGHTS
 from course_pkg.lambertw.map import D, g_e, g_e_inverse, log_slope
-
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(64)  # for means over a standard normal
-WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
 class SkewTransform(Transform):

@@ -2,16 +2,17 @@
 
 Read `utilities` first (what a decision is worth), then `terms` (the utility term from draws), `closed` and `table` (without them),
 `outcomes` and `discrete` (where the term meets a model), `steps` (one step in the approximation and the decisions), and `pipeline` at
-last, which puts all of it to work in one call.
+last, which puts all of it to work in one call (`options` says what may be chosen, `result` what comes back).
 """
 
 from course_pkg.lcvi.closed import expected_loss, log_expected_utility
 from course_pkg.lcvi.discrete import scored_outcome, summed_outcome
 from course_pkg.lcvi.lattice import even_keys
 from course_pkg.lcvi.networks import Network, NetworkTraining, amortise, decide, start_network
+from course_pkg.lcvi.options import Objective, Optimisation
 from course_pkg.lcvi.outcomes import Term, best_decisions, classes, drawn_outcome, estimand, from_outcomes, normal_outcome
-from course_pkg.lcvi.pipeline import CalibrationWarning, calibrate, regret
-from course_pkg.lcvi.result import Calibration
+from course_pkg.lcvi.pipeline import CalibrationWarning, calibrate
+from course_pkg.lcvi.result import Approximation, Calibration
 from course_pkg.lcvi.steps import Decide, Pair, amortised, bayes_rule, calibrated, em, joint
 from course_pkg.lcvi.utilities import (
     Utility,
@@ -23,14 +24,18 @@ from course_pkg.lcvi.utilities import (
     from_loss,
     linearised,
     loss_quantile,
+    regret,
 )
 
 __all__ = [
+    "Approximation",
     "Calibration",
     "CalibrationWarning",
     "Decide",
     "Network",
     "NetworkTraining",
+    "Objective",
+    "Optimisation",
     "Pair",
     "Term",
     "Utility",

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.decisions.rules import as_loss
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.gradients import Estimate, Estimator, no_state
 
 
@@ -134,7 +134,7 @@ def amortise(key: PRNGKeyArray, predict: Callable, x, loss, *, training: Network
     network = start_network(keys[1], x, location=float(sample.mean()), scale=float(sample.std()), width=width, depth=depth)
     optimizer = optax.adam(optax.cosine_decay_schedule(rate, steps))
     estimator = _network_estimator(predict, loss, batch, draws)
-    return fit(keys[2], estimator, optimizer, network, x, steps, progress=False, judge=False).lam  # minus a loss is not in nats
+    return fit(keys[2], estimator, optimizer, network, x, steps, Settings(progress=False, judge=False)).lam  # minus a loss is not in nats
 
 
 def _checked(training: NetworkTraining) -> NetworkTraining:

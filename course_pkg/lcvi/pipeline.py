@@ -10,16 +10,18 @@ import optax
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard, convergence, families, gradients
-from course_pkg.decisions import Loss, paired_reduction
-from course_pkg.decisions.losses import as_partial
+from course_pkg.decisions import paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
-from course_pkg.lcvi.result import Calibration, bayes_decisions, predictive
+from course_pkg.lcvi.options import Objective, Optimisation, checked_objective, checked_optimisation
+from course_pkg.lcvi.result import Approximation, Calibration, bayes_decisions, predictive
 from course_pkg.lcvi.steps import Pair
-from course_pkg.lcvi.utilities import Utility
+from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import as_model, require_differentiable
+
+DEFAULT_OBJECTIVE, DEFAULT_OPTIMISATION = Objective(), Optimisation()
 
 
 class CalibrationWarning(UserWarning):
@@ -32,31 +34,18 @@ def calibrate(
     data,
     loss_or_utility,
     *,
-    family: Family | None = None,
-    transform: str = "linearised",
-    M: float | None = None,
-    q: float = 0.7,
-    method: str = "auto",
-    decide: str = "joint",
-    warm: bool = True,
     held_out=None,
-    samples: int = 11,
-    utility_samples: int = 30,
-    draws: int = 8,
-    batch: int | None = None,
-    steps_at_most: int = 20_000,
-    rate: float = 0.01,
-    tolerance: float | None = 1e-4,
-    predictive_draws: int = 1000,
-    progress: bool = True,
+    family: Family | None = None,
+    objective: Objective = DEFAULT_OBJECTIVE,
+    optimisation: Optimisation = DEFAULT_OPTIMISATION,
 ) -> Calibration:
     r"""Fit an approximation to the posterior, then one that is calibrated for a decision, and say what that gained.
 
     Plain variational inference comes first. From where it ends, it goes on for as many steps again, and that is the baseline: its decisions
     are compared, and its expected losses set :math:`M`. The calibrated run starts at the same place and takes as many steps at most, so
     that more steps are not mistaken for calibration. (A strong calibration that starts far from the data may shrink everything before it
-    has learnt anything. But from a plain fit it stays on the summit that plain inference found: with ``warm=False`` both runs, plain and
-    calibrated, start anew.)
+    has learnt anything. But from a plain fit it stays on the summit that plain inference found: with ``warm_start=False`` both runs, plain
+    and calibrated, start anew.)
 
     Args:
         key: random key.
@@ -65,31 +54,23 @@ def calibrate(
             ``model.reading``; `models.read_as` says otherwise.
         data: rows that the model's likelihood takes; the arguments of a program in NumPyro, by name; None for a ``pymc.Model``, which
             holds its own.
-        loss_or_utility: a `Loss`, a function ``(y, h) -> cost``, or a `Utility`.
-        family: mean-field normal where not given.
-        transform: of a loss: ``"linearised"`` or ``"exponential"``.
-        M: scale of the transform, above 0. Where not given, the greatest loss, if there is one (a cost matrix); else `loss_quantile` of
-            the plain approximation's expected losses.
-        q: level of that quantile.
-        method: for the inner expectation: ``"closed"`` (normal outcomes), ``"even"`` (evenly spread draws), ``"naive"`` (independent
-            draws), ``"taylor"``, ``"jensen"``; of an outcome without a derivative ``"sum"`` (over its values) or ``"score"`` (draws, and
-            the gradient of their log probability). ``"auto"`` takes the first of closed, even, sum and score that can be had.
-        decide: ``"joint"``, ``"em"`` or ``"amortised"`` (a network of the covariates, which must be a table). For a cost matrix all
-            decisions are looked at, and only ``"joint"`` will do.
-        warm: whether the runs that are compared start from a plain fit, or both anew.
+        loss_or_utility: a `Loss`, a function ``(y, h) -> cost``, or a `Utility`, which has its own scale.
         held_out: rows like those of the data, to measure the gain on.
-        samples: draws of theta for the ELBO.
-        utility_samples: for the utility term.
-        draws: outcomes for each of them, where they are drawn.
-        batch: rows of a minibatch; all where not given.
-        steps_at_most: of each run.
-        rate: of Adam.
-        tolerance: each run ends when the mean bound over 1,000 steps changes by less than this share; None to take all steps.
-        predictive_draws: for decisions and risks.
-        progress: whether to show bars.
+        family: mean-field normal where not given.
+        objective: an `Objective`, such as ``Objective(M=2.0)``. Its ``method`` for the inner expectation is ``"closed"`` (normal
+            outcomes), ``"even"`` (evenly spread draws), ``"naive"`` (independent draws), ``"taylor"``, ``"jensen"``; of an outcome without
+            a derivative ``"sum"`` (over its values) or ``"score"`` (draws, and the gradient of their log probability). ``"auto"`` takes
+            the first of closed, even, sum and score that can be had. Its ``decisions`` are optimised together with the approximation
+            (``"joint"``), set to the Bayes decisions of each step's draws (``"alternating"``, the paper's EM), or ``"amortised"`` by a
+            network of the covariates, which must be a table. For a cost matrix all decisions are looked at, and only ``"joint"`` will do.
+        optimisation: an `Optimisation`, such as ``Optimisation(steps=5000, rate=0.02)``.
 
     Returns:
         `Calibration`: print it for a report, ``decide(covariates)`` for new rows.
+
+    Warns:
+        ConvergenceWarning: if the bound of either run still rose at its end, or was too noisy to tell.
+        CalibrationWarning: if held-out decisions got worse, or a sum over outcomes falls short. The result keeps the words of both.
 
     Raises:
         ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated and nothing says how probable an
@@ -99,59 +80,67 @@ def calibrate(
     Example:
         >>> from course_pkg import data, decisions, models
         >>> schools, model = data.eight_schools(), models.eight_schools()
-        >>> result = calibrate(jax.random.key(0), model, schools, decisions.tilted(0.2), steps_at_most=2000, rate=0.05, progress=False)
-        >>> result.decisions.shape, bool(result.q_risk < result.plain_q_risk)
+        >>> quick = Optimisation(steps=2000, rate=0.05, progress=False)
+        >>> result = calibrate(jax.random.key(0), model, schools, decisions.tilted(0.2), optimisation=quick)
+        >>> result.calibrated.decisions.shape, bool(result.calibrated.risk < result.plain.risk)
         ((8,), True)
 
     Source: thesis, section 4.1.7; LCVI paper, section 5.
     """
     key, family = _guard.key(key), families.mean_field_normal() if family is None else family
-    _check_options(transform, method, decide)
-    utility_samples, predictive_draws = _guard.count("utility_samples", utility_samples), _guard.count("predictive_draws", predictive_draws)
-    steps_at_most, batch = _guard.count("steps_at_most", steps_at_most), None if batch is None else _guard.count("batch", batch)
-    M, q, rate = None if M is None else _guard.positive("M", M), _guard.proportion("q", q), _guard.positive("rate", rate)
-    draws = _guard.count("draws", draws)
-    loss = loss_or_utility.loss or regret(loss_or_utility) if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
+    objective, optimisation = checked_objective(objective), checked_optimisation(optimisation)
+    given = loss_or_utility if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
+    loss = loss_of(given) if isinstance(given, Utility) else given
     model, data = as_model(model, data)
+    if not isinstance(family, Family):
+        raise ValueError(f"family is {family!r}; give a Family, such as families.mean_field_normal()")
     if held_out is not None and not isinstance(held_out, type(data)):
         raise ValueError(f"held_out is {type(held_out).__name__}; give {type(data).__name__}, as the data are")
     if model.reading.log_prob is None:
         require_differentiable(model)
     seen = _seen(model, family, "data", data)
     later = None if held_out is None else _seen(model, family, "held_out", held_out)
-    keys = jax.random.split(key, 8)
-    settings: dict[str, Any] = {"tolerance": tolerance, "progress": progress, "judge": False}  # both together, below
+    _foresee(model, given, loss, objective, data)
+    said: list[str] = []
 
-    plain = gradients.reparameterized(model, family, samples, entropy="closed form" if family.affine else "monte carlo")
-    plain = plain if batch is None else gradients.minibatch(plain, batch)
-    adam = optax.adam(rate)  # one object: with another the same steps would compile again
-    climb = lambda k, begin: fit(k, plain, adam, begin, data, steps_at_most, **settings)
-    start = climb(keys[7], family.init(model.dim)).lam if warm else family.init(model.dim)
-    plain_run = climb(keys[0], start)
-    predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), predictive_draws)
+    def warn(words, category):
+        said.append(words)
+        warnings.warn(words, category, stacklevel=3)
+
+    keys, known = jax.random.split(key, 8), model.reading.covariates(data)
+    adam = optax.adam(optimisation.rate)  # one object: with another the same steps would compile again
+
+    settings = Settings(tolerance=optimisation.tolerance, progress=optimisation.progress, judge=False)  # both are judged together, below
+
+    def climb(k, estimator, begin):
+        estimator = estimator if optimisation.batch is None else gradients.minibatch(estimator, optimisation.batch)
+        return fit(k, estimator, adam, begin, data, optimisation.steps, settings)
+
+    plain = gradients.reparameterized(model, family, optimisation.samples, entropy="closed form" if family.affine else "monte carlo")
+    start = climb(keys[7], plain, family.init(model.dim)).lam if optimisation.warm_start else family.init(model.dim)
+    plain_run = climb(keys[0], plain, start)
+    predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), objective.predictive_draws)
     plain_y = predict(keys[1], plain_run.lam, data)
 
     plain_h = bayes_decisions(loss, plain_y)
     costs = _finite_losses(loss, plain_y, plain_h)
-    given = loss_or_utility if isinstance(loss_or_utility, Utility) else loss
-    utility = _utility(given, transform, M, q, costs[:, seen.counts])
+    utility = _utility(given, objective, costs[:, seen.counts])
     _check_utility(utility, plain_y, plain_h)
 
-    known, inner = model.reading.covariates(data), lambda lam: families.sample(keys[1], family, lam, utility_samples)
-    summed = method in ("auto", "sum") and model.reading.values is not None
+    inner = lambda lam: families.sample(keys[1], family, lam, optimisation.utility_samples)
+    summed = objective.method in ("auto", "sum") and model.reading.values is not None
     greatest = discrete.greatest_value(model, inner(plain_run.lam), known, plain_y) if summed else None
-    term = _term(model, utility, method, draws, greatest)
-    decider, h = _decider(decide, model, loss, keys[2], data, plain_h, warm=warm)
-    estimator = steps.calibrated(model, family, term, samples=samples, utility_samples=utility_samples, decide=decider)
-    estimator = estimator if batch is None else gradients.minibatch(estimator, batch)
-    run = fit(keys[3], estimator, adam, Pair(start, h), data, steps_at_most, **settings)
+    term = _term(model, utility, objective, greatest)
+    decider, h = _decider(objective.decisions, model, loss, keys[2], known, plain_h, warm=optimisation.warm_start)
+    draws = {"samples": optimisation.samples, "utility_samples": optimisation.utility_samples}
+    run = climb(keys[3], steps.calibrated(model, family, term, decide=decider, **draws), Pair(start, h))
 
     for name, ended in (("plain", plain_run), ("calibrated", run)):
         if doubt := convergence.doubt(ended.objective):
-            warnings.warn(f"the {name} run: {doubt} (steps_at_most, rate, samples)", convergence.ConvergenceWarning, stacklevel=2)
+            warn(f"the {name} run: {doubt} (steps, rate, samples of the Optimisation)", convergence.ConvergenceWarning)
     lam = run.lam.lam
-    if greatest is not None:
-        _warn_of_cut(greatest, discrete.left_out(model, inner(lam), known, greatest))
+    if greatest is not None and (share := discrete.left_out(model, inner(lam), known, greatest)) > discrete.LEFT:
+        warn(_cut(greatest, share), CalibrationWarning)
     y = predict(keys[1], lam, data)  # the plain approximation's noise: what differs is the approximation
     decisions = bayes_decisions(loss, y)
     train = _compare(keys[4], loss, seen, plain_h, decisions)
@@ -159,24 +148,20 @@ def calibrate(
     if held_out is not None:
         drawn = [predict(keys[5], parameters, held_out) for parameters in (plain_run.lam, lam)]
         apart = _compare(keys[6], loss, later, *(bayes_decisions(loss, y) for y in drawn))
-        _warn(apart)
-    q_risk = float(_finite_losses(loss, y, decisions).mean())
+        if apart.value < 0:
+            warn(_harm(apart), CalibrationWarning)
+    risk = float(_finite_losses(loss, y, decisions).mean())
     return Calibration(
-        lam, decisions, q_risk, plain_run.lam, plain_h, float(costs.mean()), train, apart, utility, run, plain_run, model, family, loss
+        Approximation(plain_run.lam, plain_h, float(costs.mean()), plain_run),
+        Approximation(lam, decisions, risk, run),
+        train,
+        apart,
+        utility,
+        model,
+        family,
+        data,
+        tuple(said),
     )
-
-
-def regret(utility: Utility) -> Loss:
-    r"""The loss :math:`u(y, y) - u(y, h)` of a utility that is largest where the decision equals the truth.
-
-    Example:
-        >>> float(regret(utilities.direct(lambda y, h: jnp.exp(-((h - y) ** 2))))(1.0, 1.0))
-        0.0
-    """
-    if not isinstance(utility, Utility):
-        raise ValueError(f"utility is {utility!r}; give a Utility, such as direct(...)")
-    function = as_partial(utility.utility)
-    return Loss(f"regret of {utility.name}", lambda y, h: function(y, y) - function(y, h))
 
 
 class _Seen(NamedTuple):
@@ -232,13 +217,15 @@ def _shape_drawn(model, name, rows) -> tuple[int, ...]:
     return drawn.shape
 
 
-def _check_options(transform, method, decide):
-    for name, value, words in (
-        ("transform", transform, ("linearised", "exponential")),
-        ("method", method, ("auto", "closed", "even", "naive", "taylor", "jensen", "sum", "score")),
-        ("decide", decide, ("joint", "em", "amortised")),
-    ):
-        _guard.choice(name, value, words)
+def _foresee(model, given, loss, objective, data):
+    """Refuse now what would be refused after the plain fit, which sets the scale and the place of a cut; any others will do here."""
+    if isinstance(given, Utility) and objective.M is not None:
+        raise ValueError(f"M is {objective.M:g}, and utility {given.name} has its own scale; leave M out, or give the loss")
+    values, utility = model.reading.values, _utility(given, objective._replace(M=objective.M or 1.0), None)
+    _term(model, utility, objective, None if values is None else values[0])
+    if objective.method == "auto" and values is not None and values[1] is None:
+        _term(model, utility, objective, None)
+    _check_decisions(objective.decisions, loss, model.reading.covariates(data))
 
 
 def _finite_losses(loss, y, h):
@@ -251,12 +238,13 @@ def _finite_losses(loss, y, h):
     return costs
 
 
-def _utility(given, transform, M, q, costs):
+def _utility(given, objective, costs):
     if isinstance(given, Utility):
         return given
+    M = objective.M
     if M is None:
-        M = given.supremum if np.isfinite(given.supremum) else utilities.loss_quantile(costs, q)
-    return utilities.linearised(given, M) if transform == "linearised" else utilities.exponential(given, M)
+        M = given.supremum if np.isfinite(given.supremum) else utilities.loss_quantile(costs, objective.quantile)
+    return utilities.linearised(given, M) if objective.transform == "linearised" else utilities.exponential(given, M)
 
 
 def _check_utility(utility, y, h):
@@ -273,13 +261,13 @@ def _check_utility(utility, y, h):
         )
 
 
-def _term(model, utility, method, draws, greatest):
+def _term(model, utility, objective, greatest):
     if utility.loss is not None and utility.loss.actions is not None and model.reading.log_prob is None:
         raise ValueError(
             "loss lists its decisions, and the model does not say how probable each class is; say so: "
             "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(0, greatest))"
         )
-    moments = model.reading.moments
+    moments, method, draws = model.reading.moments, objective.method, objective.outcome_draws
     fits = moments is not None and closed.utility_form(utility) is not None
     if method == "closed" and not fits:
         raise ValueError('method is "closed", and the outcome is not known to be normal or the utility has no closed form; use "auto"')
@@ -291,25 +279,28 @@ def _term(model, utility, method, draws, greatest):
     if method == "sum":
         return discrete.summed_outcome(model, utility, greatest)
     if method == "score":
-        return discrete.scored_outcome(model, utility, draws)
+        return discrete.scored_outcome(model, utility, _guard.count("outcome_draws", draws, 2))
     estimator = method if method in ("taylor", "jensen") else "naive"
     return outcomes.drawn_outcome(model, utility, draws, estimator=estimator, even=method != "naive")
 
 
-def _decider(decide, model, loss, key, data, plain_h, *, warm):
+def _check_decisions(found, loss, known):
+    if loss.actions is not None and found != "joint":
+        raise ValueError(f'decisions is "{found}", and the loss lists its decisions: the best is found by looking at all; use "joint"')
+    if found == "amortised" and (not isinstance(known, jax.Array | np.ndarray) or known.ndim != 2):
+        raise ValueError('decisions is "amortised", and the covariates are no table (n, d); use "joint"')
+
+
+def _decider(found, model, loss, key, known, plain_h, *, warm):
+    """How the decisions are optimised, and where that starts."""
     if loss.actions is not None:
-        if decide != "joint":
-            raise ValueError(f'decide is "{decide}", and the loss lists its decisions: the best is found by looking at all; use "joint"')
         return steps.joint(), ()
-    if decide == "joint":
+    if found == "joint":
         return steps.joint(), plain_h if warm else jnp.full(plain_h.shape, plain_h.mean())
-    if decide == "em":
+    if found == "alternating":
         return steps.em(steps.bayes_rule(model, loss, 4)), ()
-    x = model.reading.covariates(data)
-    if not isinstance(x, jax.Array | np.ndarray) or x.ndim != 2:
-        raise ValueError('decide is "amortised", and the covariates are no table (n, d); use "joint"')
     scale = float(plain_h.std()) or 1.0
-    network = networks.start_network(key, x, location=float(plain_h.mean()), scale=scale)
+    network = networks.start_network(key, known, location=float(plain_h.mean()), scale=scale)
     return steps.amortised(networks.decide, lambda known: known), network
 
 
@@ -318,21 +309,13 @@ def _compare(key, loss, seen, before, after):
     return paired_reduction(key, *costs)
 
 
-def _warn_of_cut(greatest, share):
-    if share > discrete.LEFT:
-        warnings.warn(
-            f"outcomes were summed up to {greatest}, and the calibrated approximation lets {100 * share:.1f} % lie above; "
-            'draw them instead: method="score"',
-            CalibrationWarning,
-            stacklevel=3,
-        )
+def _cut(greatest, share) -> str:
+    return (
+        f"outcomes were summed up to {greatest}, and the calibrated approximation lets {100 * share:.1f} % lie above; "
+        'draw them instead: method="score"'
+    )
 
 
-def _warn(apart):
-    if apart is not None and apart.value < 0:
-        sure = "and its interval lies below 0" if apart.high < 0 else "though its interval reaches above 0"
-        warnings.warn(
-            f"calibration raised the held-out risk by {-100 * apart.value:.2f} % ({sure}); keep the plain approximation, or try a larger M",
-            CalibrationWarning,
-            stacklevel=3,
-        )
+def _harm(apart) -> str:
+    sure = "and its interval lies below 0" if apart.high < 0 else "though its interval reaches above 0"
+    return f"calibration raised the held-out risk by {-100 * apart.value:.2f} % ({sure}); keep the plain approximation, or try a larger M"

@@ -15,13 +15,14 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard, decisions, families, gradients, models
 from course_pkg.families import Family, normal
-from course_pkg.fit import fit
+from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import factors, outcomes, steps, utilities
 from course_pkg.lcvi.steps import Pair
 
 SCHOOLS_M = 7.0  # about the 90 % quantile of the losses; the rate of the term is 1/7
 GAMMA = {"squared": 0.3, "tilted(0.2)": 1.62, "tilted(0.5)": 1.0, "tilted(0.8)": 1.62}
 LEVEL = {"squared": None, "tilted(0.2)": 0.2, "tilted(0.5)": 0.5, "tilted(0.8)": 0.8}
+WHATEVER = Settings(progress=False, judge=False)  # the paper's number of steps, whatever became of them
 
 
 class Soft(NamedTuple):
@@ -90,8 +91,7 @@ def eight_schools_run(key: PRNGKeyArray, schools: models.Schools, *, calibrate: 
     lam: Any = Soft(jax.random.normal(keys[0], (10,)), jnp.ones(10))
     start = Pair(lam, jax.random.normal(keys[1], (8,))) if calibrate else lam
     record = _of_pair if calibrate else _itself
-    options: Any = {"progress": False, "judge": False}  # the paper's number of steps, whatever became of them
-    run = fit(keys[2], _schools_estimator(calibrate), optax.adam(0.05), start, schools, iterations, record=record, **options)
+    run = fit(keys[2], _schools_estimator(calibrate), optax.adam(0.05), start, schools, iterations, WHATEVER, record=record)
     places = np.append(np.arange(0, iterations, every), iterations - 1)
     lams = jax.tree.map(lambda a: jnp.asarray(a[places]), run.recorded)
     exact, draws = _predict_schools(keys[3], lams, schools)
@@ -100,14 +100,14 @@ def eight_schools_run(key: PRNGKeyArray, schools: models.Schools, *, calibrate: 
     q_risk = np.asarray(loss(draws, drawn[:, None])).mean(axis=(1, 2))
     seen = np.asarray(schools.y)[None]
     empirical, quantile = (np.asarray(loss(seen, h)).mean(axis=1) for h in (drawn, exact))
-    return SchoolsRun(record(run.lam), places, empirical, quantile, q_risk, run.objective)
+    return SchoolsRun(record(run.lam, run.state), places, empirical, quantile, q_risk, run.objective)
 
 
-def _of_pair(pair):
+def _of_pair(pair, state):  # noqa: ARG001
     return pair.lam
 
 
-def _itself(lam):
+def _itself(lam, state):  # noqa: ARG001
     return lam
 
 
@@ -152,7 +152,7 @@ def music_run(
         table: the data, test cells hidden.
         utility: None for plain variational inference.
         iterations: steps.
-        record: function of the `Pair` whose value is kept at every step.
+        record: function of the `Pair` and the estimator's state whose value is kept at every step.
         **options: of `factors.factor_estimator`.
 
     Raises:
@@ -165,8 +165,7 @@ def music_run(
     start = factors.random_start(start_key, rows, columns, 20)
     if utility is None or options.get("em"):
         start = start._replace(h=())
-    settings: Any = {"record": record, "progress": False, "judge": False}
-    run = fit(key, factors.factor_estimator(utility, **options), optax.adam(0.01), start, table, iterations, **settings)
+    run = fit(key, factors.factor_estimator(utility, **options), optax.adam(0.01), start, table, iterations, WHATEVER, record=record)
     return MusicRun(run.lam.lam, run.lam.h, run.objective, run.recorded)
 
 

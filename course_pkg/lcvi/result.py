@@ -1,5 +1,8 @@
-"""What `calibrate` found: a report, decisions for new rows, and draws for ArviZ."""
+"""What `calibrate` found: a report, decisions and predictions for new rows, draws for ArviZ, and a figure."""
 
+import importlib
+import textwrap
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
@@ -12,32 +15,45 @@ from course_pkg._extras import needs
 from course_pkg.decisions import Loss, Reduction, bayes_decision
 from course_pkg.families import Family
 from course_pkg.fit import Fit
-from course_pkg.lcvi.utilities import Utility
+from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import Model
+
+GRID = 80  # decisions at which a risk is drawn
+MOVED = 6  # unknowns that a figure shows
+
+
+class Approximation(NamedTuple):
+    """An approximation to the posterior, and what it decides."""
+
+    lam: Any  # of the family
+    decisions: Any  # its Bayes decisions for the rows of the data
+    risk: float  # expected loss of its decisions under its own predictive: its own opinion of them
+    run: Fit  # of its bound; that of the calibrated one climbs in the pair (lam, h)
 
 
 class Calibration(NamedTuple):
     """What `calibrate` found; print it for a report."""
 
-    lam: Any  # the calibrated approximation
-    decisions: Any  # its Bayes decisions for the rows of the data
-    q_risk: float  # expected loss of its decisions under its own predictive: its own opinion of them
-    plain_lam: Any  # the same for plain variational inference
-    plain_decisions: Any
-    plain_q_risk: float
+    plain: Approximation  # of plain variational inference
+    calibrated: Approximation
     train: Reduction  # on the outcomes that were fitted
     held_out: Reduction | None  # on held-out data, if any was given: the one that counts
     utility: Utility  # that was calibrated for, with its M
-    run: Fit  # of the calibrated bound; its lam is the pair (lam, h)
-    plain_run: Fit
     model: Model
     family: Family
-    loss: Loss  # that decisions are judged by
+    data: Any  # that were fitted
+    warnings: tuple[str, ...] = ()  # the words of every warning
+
+    @property
+    def loss(self) -> Loss:
+        """That decisions are judged by: of a utility that was given as such, its `regret`."""
+        return loss_of(self.utility)
 
     def __str__(self):
-        """The report as a table."""
-        moved = np.abs(np.asarray(self.decisions, float) - np.asarray(self.plain_decisions, float))
-        rows = [f"{'mean loss':28}{'plain':>12}{'calibrated':>12}", _row("in its own opinion", self.plain_q_risk, self.q_risk)]
+        """The report as a table, with the warnings below."""
+        plain, calibrated = self.plain, self.calibrated
+        moved = np.abs(np.asarray(calibrated.decisions, float) - np.asarray(plain.decisions, float))
+        rows = [f"{'mean loss':28}{'plain':>12}{'calibrated':>12}", _row("in its own opinion", plain.risk, calibrated.risk)]
         for name, found in (("on the outcomes fitted", self.train), ("held out", self.held_out)):
             if found is not None:
                 saved = f"   saved {found.value:.1%} ({found.low:.1%} to {found.high:.1%})"
@@ -46,18 +62,19 @@ class Calibration(NamedTuple):
             rows.append("no held-out rows: nothing here says whether calibration helps on new ones")
         kind = "share of decisions changed" if self.loss.actions is not None else "decisions moved, on average, by"
         rows.append(f"{kind} {(moved > 0).mean() if self.loss.actions is not None else moved.mean():.4g}")
+        rows += [textwrap.fill(f"warning: {words}", 88, subsequent_indent="  ") for words in self.warnings]
         return "\n".join(rows)
 
     def _repr_pretty_(self, printer, cycle):  # noqa: ARG002
         """The report, where a notebook's cell ends in the result."""
         printer.text(str(self))
 
-    def decide(self, covariates, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):
+    def decide(self, covariates=None, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):
         """The Bayes decisions for new rows.
 
         Args:
             covariates: what the model's ``predict`` takes: a table ``(n, d)`` for `models.linear_regression`, a dictionary of arrays for a
-                model from NumPyro or PyMC.
+                model from NumPyro or PyMC. The rows that were fitted where not given.
             plain: whether to decide with plain variational inference instead.
             key: random key; key 0 where it is not given.
             draws: of the predictive, for each row.
@@ -66,44 +83,164 @@ class Calibration(NamedTuple):
             One decision for each row.
 
         Raises:
-            ValueError: if ``predict`` refuses the covariates or draws what is not finite from them, or ``draws`` is below 1.
+            ValueError: if ``predict`` refuses the covariates or draws what is not finite from them, or ``draws`` is below 1. A program that
+                holds its covariates as plain arrays predicts for its own rows alone: the message says what to write as ``pm.Data``.
         """
-        key, draws = jax.random.key(0) if key is None else _guard.key(key), _guard.count("draws", draws)
-        lam = self.plain_lam if plain else self.lam
-        covariates = _guard.numbers("covariates", covariates) if isinstance(covariates, list) else covariates
-        try:
-            y = predictive(key, self.model, self.family, lam, covariates, draws)
-        except (TypeError, ValueError) as problem:  # JAX's words for what does not go together, and ours for what is not finite
-            if str(problem).startswith("covariates"):
-                raise
-            raise ValueError(
-                f"covariates is not what predict takes ({problem}); give an array of finite numbers, or a dictionary of arrays by name"
-            ) from problem
-        return bayes_decisions(self.loss, y)
+        return bayes_decision(self.loss, self.predict(covariates, plain=plain, key=key, draws=draws))
 
-    def to_datatree(self, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):
+    def predict(self, covariates=None, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):
+        """Draws of the predictive for new rows, shape ``(..., draws)``: as `decisions.bayes_decision` and `posthoc.correct` take them.
+
+        Arguments and errors as of `decide`, which decides by these very draws.
+        """
+        key, draws = _key(key), _guard.count("draws", draws)
+        known = self.model.reading.covariates(self.data) if covariates is None else self._known(covariates)
+        try:
+            y = predictive(key, self.model, self.family, self._lam(plain), known, draws)
+        except (TypeError, ValueError) as problem:  # JAX's words for what does not go together, and ours for what is not finite
+            raise self._refused(known, problem) from problem
+        return jnp.moveaxis(y, 0, -1)
+
+    def to_datatree(self, covariates=None, *, plain: bool = False, key: PRNGKeyArray | None = None, draws: int = 1000):
         """Draws of the model's unknowns, by name, as an ArviZ ``DataTree`` with the group ``posterior`` (one chain).
 
-        Arguments as of `decide`. The extra ``[arviz]`` is needed.
+        With covariates there is the group ``predictions``, too: for each draw of the unknowns an outcome ``y`` at each new row. Arguments
+        and errors as of `decide`. The extra ``[arviz]`` is needed.
         """
-        key = jax.random.key(0) if key is None else _guard.key(key)
-        lam = self.plain_lam if plain else self.lam
-        thetas = families.sample(key, self.family, lam, _guard.count("draws", draws))
-        named = jax.vmap(self.model.constrain)(thetas)
-        named = named if isinstance(named, dict) else {"theta": named}
-        return needs("arviz_base", "arviz").from_dict({"posterior": {name: np.asarray(value)[None] for name, value in named.items()}})
+        key, draws = _key(key), _guard.count("draws", draws)
+        thetas = families.sample(key, self.family, self._lam(plain), draws)
+        groups = {"posterior": self._named(thetas)}
+        if covariates is not None:
+            known = self._known(covariates)
+            try:
+                groups["predictions"] = {"y": outcomes_drawn(jax.random.fold_in(key, 1), self.model, thetas, known)}
+            except (TypeError, ValueError) as problem:
+                raise self._refused(known, problem) from problem
+        one_chain = {group: {name: np.asarray(value)[None] for name, value in named.items()} for group, named in groups.items()}
+        return needs("arviz_base", "arviz").from_dict(one_chain)
+
+    def plot(self, covariates=None, *, row: int | None = None, key: PRNGKeyArray | None = None, draws: int = 1000):
+        """A figure: the risk of every decision about one row, and the unknowns that calibration moved most.
+
+        On the left, the expected loss under the predictive of either approximation, with a band of two Monte Carlo standard errors and a
+        dot at the Bayes decision. On the right, means and standard deviations of the calibrated approximation, in those of the plain one.
+
+        Args:
+            covariates: as of `decide`; the rows that were fitted where not given.
+            row: its number among them, from 0; where not given, the one whose plain risk is the median.
+            key: random key; key 0 where it is not given.
+            draws: of either approximation.
+
+        Returns:
+            A figure of Matplotlib, which the extra ``[plots]`` installs.
+
+        Raises:
+            ValueError: if there is no such row; and as `decide`.
+        """
+        drawing = importlib.import_module("course_pkg.plots.calibration")
+        key, draws = _key(key), _guard.count("draws", draws, 2)
+        both = {name: self.predict(covariates, plain=name == "plain", key=key, draws=draws) for name in ("plain", "calibrated")}
+        y = {name: np.asarray(drawn, float).reshape(-1, draws) for name, drawn in both.items()}
+        best = {name: np.asarray(bayes_decision(self.loss, drawn)) for name, drawn in y.items()}
+        if row is None:
+            each = np.asarray(self.loss(y["plain"], best["plain"][:, None])).mean(axis=-1)
+            row = int(np.argsort(each)[(len(each) - 1) // 2])
+        row = _guard.count("row", row, 0)
+        if row >= len(y["plain"]):
+            raise ValueError(f"row is {row}; give a number from 0 to {len(y['plain']) - 1}")
+        h = self._decisions([y[name][row] for name in y], [best[name][row] for name in best])
+        costs = {name: np.asarray(self.loss(y[name][row][:, None], h), float) for name in y}
+        risks = {name: cost.mean(axis=0) for name, cost in costs.items()}
+        errors = {name: cost.std(axis=0) / np.sqrt(draws) for name, cost in costs.items()}
+        chosen = {name: float(best[name][row]) for name in best}
+        return drawing.risks_and_moves(h, risks, errors, chosen, self._moves(key, draws), f"row {row}")
+
+    def _lam(self, plain):
+        return self.plain.lam if plain else self.calibrated.lam
+
+    def _decisions(self, y, best):
+        """Where a risk is drawn: at every decision of a list, else along the middle 98 per cent of the outcomes."""
+        if self.loss.actions is not None:
+            return np.arange(self.loss.actions)
+        low, high = np.quantile(y, [0.01, 0.99])
+        return np.unique(np.concatenate([np.linspace(low, high, GRID), best]))
+
+    def _named(self, thetas) -> dict:
+        """The model's unknowns at each draw, by name."""
+        named = thetas if self.model.constrain is None else jax.vmap(self.model.constrain)(thetas)
+        return named if isinstance(named, dict) else {"theta": named}
+
+    def _moves(self, key, draws) -> dict[str, tuple[float, float]]:
+        """Shift of the mean and ratio of the standard deviations, of the entries of the unknowns whose mean moved most."""
+        plain, calibrated = (_entries(self._named(families.sample(key, self.family, self._lam(p), draws))) for p in (True, False))
+        centre, sd = ({name: f(x) for name, x in plain.items()} for f in (np.mean, np.std))
+        moves = {
+            name: (float((x.mean() - centre[name]) / sd[name]), float(x.std() / sd[name])) for name, x in calibrated.items() if sd[name] > 0
+        }
+        return dict(sorted(moves.items(), key=lambda move: -abs(move[1][0]))[:MOVED])
+
+    def _known(self, covariates):
+        """Covariates as ``predict`` takes them, once it is sure that a program does not hold others of its own."""
+        if isinstance(covariates, list):
+            return _guard.numbers("covariates", covariates)
+        if isinstance(covariates, Mapping) and isinstance(self.data, Mapping):
+            try:
+                self.model.reading.covariates(dict(covariates))
+            except (KeyError, TypeError, ValueError) as problem:
+                if words := self._held_fixed(covariates, str(problem)):
+                    raise ValueError(words) from problem
+        return covariates
+
+    def _refused(self, covariates, problem) -> ValueError:
+        words = str(problem)
+        if isinstance(covariates, Mapping) and isinstance(self.data, Mapping) and (mend := self._held_fixed(covariates, words)):
+            return ValueError(mend)
+        if words.startswith("covariates"):
+            return ValueError(words)
+        return ValueError(
+            f"covariates is not what predict takes ({words}); give an array of finite numbers, or a dictionary of arrays by name"
+        )
+
+    def _held_fixed(self, covariates, words) -> str | None:
+        """What to do about an array that a program holds; None for any other problem, of which ``predict`` tells."""
+        own, unknown = sorted(self.model.reading.covariates(self.data)), sorted(set(covariates) - set(self.data))
+        if "pm.Data" in words and unknown:
+            return (
+                f"covariates holds {unknown[0]!r}, which is no pm.Data of the model (it has {', '.join(own) or 'none'}); "
+                f"write pm.Data({unknown[0]!r}, ...) where the program uses the plain array, and calibrate again"
+            )
+        alone = "pm.Data" in words or "is no argument" in words
+        return f"covariates are other rows than those fitted, and {words}; then calibrate again" if alone else None
+
+
+def _key(key):
+    return jax.random.key(0) if key is None else _guard.key(key)
 
 
 def _row(name, before, after) -> str:
     return f"{name:28}{before:12.4g}{after:12.4g}"
 
 
+def _entries(named) -> dict[str, np.ndarray]:
+    """Draws of each entry of the unknowns, by a name with its place: shape ``(draws,)``."""
+    found = {}
+    for name, value in named.items():
+        drawn = np.asarray(value, float)
+        for place in np.ndindex(drawn.shape[1:]):
+            found[name + (f"[{', '.join(map(str, place))}]" if place else "")] = drawn[(slice(None), *place)]
+    return found
+
+
+def outcomes_drawn(key, model: Model, thetas, covariates):
+    """One outcome for each ``theta`` at each row, shape ``(draws, ...)``."""
+    y = jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, len(thetas)), thetas, covariates)
+    return _guard.numbers("the prediction", y)
+
+
 def predictive(key, model: Model, family: Family, lam, covariates, draws: int):
     """Outcomes drawn from an approximation's predictive, shape ``(draws, ...)``."""
     theta_key, key = jax.random.split(key)
-    thetas = families.sample(theta_key, family, lam, draws)
-    y = jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, draws), thetas, covariates)
-    return _guard.numbers("the prediction", y)
+    return outcomes_drawn(key, model, families.sample(theta_key, family, lam, draws), covariates)
 
 
 def bayes_decisions(loss, y):

@@ -141,13 +141,13 @@ def calibrated(
     Example:
         >>> import optax
         >>> from course_pkg import data, decisions, models
-        >>> from course_pkg.fit import fit
+        >>> from course_pkg.fit import QUIET, fit
         >>> from course_pkg.lcvi import normal_outcome, linearised
         >>> model, family, schools = models.eight_schools(), families.mean_field_normal(), data.eight_schools()
         >>> term = normal_outcome(model.reading.moments, linearised(decisions.tilted(0.2), M=7.0))
         >>> estimator = calibrated(model, family, term)
         >>> start = Pair(family.init(10), jnp.zeros(8))
-        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), start, schools, 1000, progress=False)
+        >>> run = fit(jax.random.key(0), estimator, optax.adam(0.05), start, schools, 1000, QUIET)
         >>> run.lam.h.shape
         (8,)
 

@@ -211,6 +211,25 @@ def as_utility(loss_or_utility, M: float | None = None) -> Utility:
     return from_loss(loss) if M is None else linearised(loss, M)
 
 
+def regret(utility: Utility) -> Loss:
+    r"""The loss :math:`u(y, y) - u(y, h)` of a utility that is largest where the decision equals the truth.
+
+    Example:
+        >>> import jax.numpy as jnp
+        >>> float(regret(direct(lambda y, h: jnp.exp(-((h - y) ** 2))))(1.0, 1.0))
+        0.0
+    """
+    if not isinstance(utility, Utility):
+        raise ValueError(f"utility is {utility!r}; give a Utility, such as direct(...)")
+    function = as_partial(utility.utility)
+    return Loss(f"regret of {utility.name}", lambda y, h: function(y, y) - function(y, h))
+
+
+def loss_of(utility: Utility) -> Loss:
+    """The loss that a utility was made of, or else its `regret`."""
+    return utility.loss or regret(utility)
+
+
 def _tangent(loss, M, y, h):
     return M - loss(y, h)
 

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from traceback import walk_tb
 from typing import Any
 
@@ -15,7 +15,11 @@ from jaxtyping import PRNGKeyArray
 from course_pkg import _guard
 from course_pkg._extras import needs
 from course_pkg.models.model import Model, refusing
-from course_pkg.models.reading import Reading, nothing, whole
+from course_pkg.models.reading import Reading, map_rows, nothing, whole
+
+CLOSED_OVER = (
+    "the program reaches for an array of {} rows that is no argument of it, so it predicts for these rows alone; make it an argument"
+)
 
 
 def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
@@ -40,8 +44,9 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
 
     Raises:
         ValueError: if a latent site is discrete or has no sampler, nothing is observed, the model holds a ``param`` or subsamples, a size
-            is taken from the values of an array, or an argument is a table, a masked array, or a dictionary with plain numbers; the message
-            names the site or the argument. `predict` refuses covariates that leave out an array of rows or differ in length.
+            is taken from the values of an array, rows are picked by booleans, or an argument is a table, a masked array, or a dictionary
+            with plain numbers; the message names the site or the argument. `predict` refuses covariates that leave out an array of rows or
+            differ in length.
 
     Example:
         >>> import numpyro
@@ -113,25 +118,53 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         predict = refusing(predict, reading.no_gradient)
     model = Model(flat.size, log_prior, log_likelihood, predict, partial(constrain, arguments=None), reading)
     _try(model, data)
-    return _for_its_rows_alone(model, data), data
+    return for_its_rows_alone(model, data, partial(_closed_over, model, data), CLOSED_OVER), data
 
 
-def _for_its_rows_alone(model, data):
-    """The model; if it reaches for an array of as many rows that is no argument, it refuses to predict for other rows."""
+def _closed_over(model, data) -> list:
+    """The arrays that the likelihood reaches for and that are no argument."""
+    return jax.make_jaxpr(model.log_likelihood)(jnp.zeros(model.dim), data).consts
+
+
+def for_its_rows_alone(model, data, plain, words):
+    """The model, which refuses to predict for other rows if one of its arrays has as many rows and has to.
+
+    Args:
+        model: a `Model`.
+        data: its data.
+        plain: a function of nothing to the arrays in the likelihood that are no data.
+        words: of the refusal, with a place for the number of rows.
+    """
     length = next((len(leaf) for name in model.reading.rows for leaf in jax.tree.leaves(data[name])), 0)
-    closed = jax.make_jaxpr(model.log_likelihood)(jnp.zeros(model.dim), data).consts
-    if not any(np.ndim(value) > 0 and len(value) == length > 4 and bool((value != value[:1]).any()) for value in closed if _is_data(value)):
-        return model  # a vector of sizes is shorter, and a constant one says nothing of its rows
+    held = lambda: [value for value in plain() if np.ndim(value) and len(value) == length]
+    bound = cache(lambda: _holds_rows(model, data, held(), length))
 
     def covariates(given):
-        if any(other_rows(given, data, name) for name in model.reading.rows):
-            raise ValueError(
-                f"the program reaches for an array of {length} rows that is no argument of it, so it predicts for these rows alone; "
-                "make it an argument"
-            )
-        return given
+        wanted = model.reading.covariates(given)
+        if any(other_rows(given, data, name) for name in model.reading.rows) and bound():
+            raise ValueError(words.format(length))
+        return wanted
 
     return model._replace(reading=model.reading._replace(covariates=covariates))
+
+
+def _holds_rows(model, data, held, length) -> bool:
+    """Whether the likelihood takes no other number of rows for the sake of one of these arrays."""
+    if not held or _takes_one_more(model, data):
+        return False
+    unknowns = jax.eval_shape(model.constrain, jnp.zeros(model.dim)).values()
+    if all(value.shape[:1] != (length,) for value in unknowns):
+        return True
+    return any(bool((value != value[:1]).any()) for value in held)  # unknowns fix the number, too; what is constant says nothing of rows
+
+
+def _takes_one_more(model, data) -> bool:
+    one_more = lambda a: jax.ShapeDtypeStruct((len(a) + 1, *a.shape[1:]), a.dtype)
+    try:
+        jax.eval_shape(model.log_likelihood, jnp.zeros(model.dim), map_rows(one_more, data, model.reading))
+    except (TypeError, ValueError, IndexError, RuntimeError):
+        return False
+    return True
 
 
 def other_rows(given, data, name) -> bool:
@@ -341,5 +374,9 @@ def _try(model, data):
     try:
         jax.eval_shape(model.log_prior, theta)
         jax.eval_shape(model.log_likelihood, theta, data)
+    except jax.errors.NonConcreteBooleanIndexError as problem:
+        raise ValueError(
+            "fn picks rows by an array of booleans; pass the rows alone, or count them in with numpyro.handlers.mask"
+        ) from problem
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError) as problem:
         raise ValueError("fn takes a size or a branch from the values of an array; pass it as a plain number of its own") from problem

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -12,7 +12,14 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.models.adapters_numpyro import as_data, check_covariates, different_lengths, no_derivative, other_rows
+from course_pkg.models.adapters_numpyro import (
+    as_data,
+    check_covariates,
+    different_lengths,
+    for_its_rows_alone,
+    no_derivative,
+    other_rows,
+)
 from course_pkg.models.model import Model, refusing
 from course_pkg.models.reading import Reading, nothing
 
@@ -21,6 +28,7 @@ DIFFERENTIABLE = {
     "Beta", "Cauchy", "Dirichlet", "Exponential", "Gamma", "Gumbel", "HalfCauchy", "HalfNormal", "InvGamma", "Laplace", "LogNormal",
     "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform",
 }  # fmt: skip
+INSIDE = "the model holds an array of {} rows that is no pm.Data, so it predicts for these rows alone; put it into pm.Data"
 
 
 def from_pymc(model) -> tuple[Model, dict[str, Any]]:
@@ -42,8 +50,9 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         others; the values of an outcome are then not looked at, and it may be left out.
 
     Raises:
-        ValueError: if a free variable is discrete, nothing is free or observed, or the model takes minibatches of its own. `predict`
-            refuses covariates that leave out an array of rows, differ in length, or ask for other rows of a plain observed array.
+        ValueError: if a free variable is discrete, nothing is free or observed, the model takes minibatches of its own, or a part of it
+            has no density or no form in JAX. `predict` refuses covariates that leave out an array of rows, differ in length, or ask for
+            other rows of a plain observed array.
 
     Example:
         >>> import pymc as pm
@@ -71,11 +80,15 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     named = [*model.free_RVs, *model.deterministics]
-    prior = _in_jax(model.value_vars, [model.varlogp])
     likelihood = cache(lambda signature: _with_data(model, inputs, signature))
-    values_of = _in_jax(model.value_vars, model.replace_rvs_by_values(named))
     sampler = cache(lambda signature: _sampler(model, inputs, signature))
     probability = cache(lambda signature: _log_prob(model, inputs, signature))
+    try:
+        prior = _in_jax(model.value_vars, [model.varlogp])
+        values_of = _in_jax(model.value_vars, model.replace_rvs_by_values(named))
+        likelihood(_signature(data))
+    except NotImplementedError as problem:
+        raise ValueError(f"PyTensor cannot write model in JAX: {problem}; write that part in operations of pytensor.tensor") from problem
 
     def log_prior(theta):
         return prior(*split(theta))[0]
@@ -89,10 +102,10 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     def predict(key: PRNGKeyArray, theta, covariates=None):
         rows = data if covariates is None else _for_prediction(model, data, reading, sources, covariates)
         free = values_of(*split(theta))[: len(model.free_RVs)]
-        draw, streams = sampler(_signature(rows))
-        states = [{"jax_state": stream} for stream in jax.random.split(_guard.key(key), streams)]
         names = [variable.name for variable in model.observed_RVs]
         try:
+            draw, streams = sampler(_signature(rows))
+            states = [{"jax_state": stream} for stream in jax.random.split(_guard.key(key), streams)]
             drawn = draw(*free, *rows.values(), *states)
         except NotImplementedError as problem:
             raise ValueError(f"PyMC cannot draw {', '.join(names)} in JAX: {problem}; use pymc.sample_posterior_predictive") from problem
@@ -110,16 +123,21 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
         outcome = model.observed_RVs[0]
         if len(model.observed_RVs) == 1 and getattr(outcome.owner.op, "ndim_supp", 1) == 0:
             reading = reading._replace(log_prob=log_prob, values=_values(outcome))
-    return Model(sum(sizes), log_prior, log_likelihood, predict, constrain, reading), data
+    made = Model(sum(sizes), log_prior, log_likelihood, predict, constrain, reading)
+    return for_its_rows_alone(made, data, partial(_plain, model), INSIDE), data
 
 
 def _check(model):
+    from pymc.distributions.simulator import SimulatorRV
+
     if not model.free_RVs:
         raise ValueError("model has no free variable; leave at least one unobserved")
     if not model.observed_RVs:
         potentials = " but potentials, which predict nothing" if model.potentials else ""
         raise ValueError(f"model observes nothing{potentials}; give a variable observed=...")
     for variable in model.observed_RVs:
+        if isinstance(variable.owner.op, SimulatorRV):
+            raise ValueError(f"model compares {variable.name} with simulations, which have no density; give it a distribution")
         if "Minibatch" in type(variable.owner.op).__name__ or _is_drawn(model.rvs_to_values[variable]):
             raise ValueError(
                 f"model takes minibatches of {variable.name} itself; give it all rows, and let the estimator choose minibatches"
@@ -298,7 +316,7 @@ def _read(model, data, outcomes) -> Reading:
     rows = tuple(name for name, value in data.items() if has_rows(name, value))
     name = outcomes[first] if len(outcomes) == 1 else None
     containers = {variable.name for variable in model.data_vars}
-    fixed, inside = sorted(set(data) - containers), _has_rows_inside(model.observed_RVs, lengths[first])
+    fixed = sorted(set(data) - containers)
 
     def covariates(given):
         unknown = sorted(set(given) - set(data) - containers)
@@ -307,8 +325,8 @@ def _read(model, data, outcomes) -> Reading:
         if unknown:
             raise ValueError(f"the rows hold {unknown[0]!r}, which is no pm.Data of the model; give some of {sorted(containers)}")
         for row in rows:
-            if (row in fixed or inside) and other_rows(given, data, row):
-                raise ValueError(_fixed(row) if row in fixed else _inside(lengths[first]))
+            if row in fixed and other_rows(given, data, row):
+                raise ValueError(_fixed(row))
         return {name: value for name, value in given.items() if name in containers}
 
     outcome = nothing if name is None else (lambda data: data[name])
@@ -319,17 +337,15 @@ def _fixed(name) -> str:
     return f"{name} was observed as a plain array, so it keeps its shape; put it into pm.Data to predict or take other rows"
 
 
-def _inside(length) -> str:
-    return f"the model holds an array of {length} rows that is no pm.Data, so it predicts for these rows alone; put it into pm.Data"
-
-
-def _has_rows_inside(observed, length) -> bool:
-    """Whether what the outcomes depend on has a plain array of as many rows; a vector of sizes is shorter."""
+def _plain(model) -> list:
+    """The arrays that the outcomes depend on and that are no data containers."""
+    from pytensor.compile.sharedvalue import SharedVariable
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import graph_inputs
 
-    plain = (node.data for node in graph_inputs(observed) if isinstance(node, Constant))
-    return any(np.ndim(value) > 0 and np.shape(value)[0] == length > 4 for value in plain if isinstance(value, np.ndarray))
+    inside = [node for node in graph_inputs(model.observed_RVs) if node not in model.data_vars]
+    values = [_value(node) for node in inside if isinstance(node, Constant | SharedVariable)]
+    return [value for value in values if isinstance(value, np.ndarray)]
 
 
 def _for_prediction(model, data, reading, sources, covariates):

@@ -29,6 +29,9 @@ def dials(rates, curves, title="strength of calibration"):
         ax.plot(rates, risks, color=colour, marker=shape, markersize=4, label=label)
         best = int(np.argmin(risks))
         ax.plot(rates[best], risks[best], "o", color=colour, markersize=12, fillstyle="none")
+    ax.set_xscale("symlog", linthresh=min(rate for rate in rates if rate > 0))  # nought is plain inference
+    ax.set_xticks(rates[::3], [f"{rate:.3g}" for rate in rates[::3]])
+    ax.minorticks_off()
     ax.set(xlabel=title, ylabel="squared risk, test cells")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig

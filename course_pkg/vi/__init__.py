@@ -12,7 +12,7 @@ from course_pkg.vi.documents import Corpus, corpus, halves
 from course_pkg.vi.em import EM, MixturePoint, em_mixture
 from course_pkg.vi.held_out import perplexity, transform
 from course_pkg.vi.lda import Topics, lda, mean_topics, token_bound
-from course_pkg.vi.lda_online import stochastic_lda
+from course_pkg.vi.lda_online import Minibatches, stochastic_lda
 from course_pkg.vi.lda_steps import log_mean
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Calibration",
     "Corpus",
     "Generator",
+    "Minibatches",
     "Mixture",
     "MixturePoint",
     "Normal",

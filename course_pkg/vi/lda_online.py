@@ -1,6 +1,7 @@
 """Latent Dirichlet allocation from minibatches of documents."""
 
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,17 +13,31 @@ from course_pkg.vi.documents import Corpus, sound
 from course_pkg.vi.lda import Topics, finished
 
 
+class Minibatches(NamedTuple):
+    """Documents of a step, how many steps, and how fast their rates fall.
+
+    Example:
+        >>> Minibatches(size=32).steps
+        200
+    """
+
+    size: int = 64  # documents in a minibatch, at most N
+    steps: int = 200  # at least 1
+    delay: float = 10.0  # tau of the rates, at least 1
+    power: float = 0.7  # kappa of the rates, above 1/2 and at most 1
+
+
+MINIBATCHES = Minibatches()
+
+
 def stochastic_lda(
     key: PRNGKeyArray,
     documents: Corpus,
     topics: int,
+    minibatches: Minibatches = MINIBATCHES,
     *,
-    size: int = 64,
-    steps: int = 200,
     alpha: float = 0.1,
     gamma: float = 0.1,
-    delay: float = 10.0,
-    power: float = 0.7,
     inner: int = 10,
     tolerance: float = 1e-3,
 ) -> Topics:
@@ -40,12 +55,9 @@ def stochastic_lda(
         key: random key of the start and of the minibatches.
         documents: from `corpus`.
         topics: K, at least 1.
-        size: documents in a minibatch, at most N.
-        steps: at least 1.
+        minibatches: their size and number, and :math:`\tau` and :math:`\kappa`; see `Minibatches`.
         alpha: Dirichlet parameter of the documents' mixtures, above 0.
         gamma: of the topics, above 0.
-        delay: :math:`\tau`, at least 1.
-        power: :math:`\kappa`, above 1/2 and at most 1.
         inner: steps for the documents' factors in a step, at most; at least 1.
         tolerance: as in `lda`, the minibatch being the block.
 
@@ -58,12 +70,15 @@ def stochastic_lda(
     Example:
         >>> from course_pkg.vi import corpus
         >>> table = [[9, 9, 0, 0], [8, 10, 0, 0], [0, 0, 9, 8], [0, 0, 7, 9]]
-        >>> stochastic_lda(jax.random.key(0), corpus(table), 2, size=2).topics.shape
+        >>> stochastic_lda(jax.random.key(0), corpus(table), 2, Minibatches(2)).topics.shape
         (2, 4)
 
     Source: Hoffman, Blei, Wang and Paisley (2013).
     """
     key, rules, topics = _guard.key(key), lda_steps.rules(alpha, gamma, inner, tolerance), _guard.count("topics", topics)
+    if not isinstance(minibatches, Minibatches):
+        raise ValueError(f"minibatches is {minibatches!r}; give a record, such as Minibatches(64)")
+    size, steps, delay, power = minibatches
     size, steps, (word, count, words) = _guard.count("size", size), _guard.count("steps", steps), sound("documents", documents)
     if size > len(word):
         raise ValueError(f"size is {size} and there are {len(word)} documents; give at most as many")

@@ -33,6 +33,10 @@ def _a(*values):
     return np.array(values)
 
 
+def _pinball(gap, level):
+    return jnp.maximum(level * gap, (level - 1) * gap)
+
+
 PAIR = np.array([0.5, 0.5])
 KEY = jax.random.key(7)
 # the small cases that the verdicts describe: task, inputs, answer as it is printed there
@@ -68,6 +72,8 @@ EXAMPLES = [
     ("find-the-bug/density", (1.0, _a(0.0, 1)), -5.226),
     ("was-it-calibration/risks", (0.0, 1.0, 1.0, 0.2, 0.5), (0.583, 0.080)),
     ("was-it-calibration/credit", (_a(6.0, 4), _a(5.0, 3), _a(3.0, 3)), (0.4, 0.2, 0.25)),
+    ("solve-or-train/slope", (_a(1.0), np.array([[2.0], [1]]), np.array([[3, 1.1], [1.9, 5]]), 0.3), _a(0.05)),
+    ("solve-or-train/points", (9.0, 4.0, 50.0, 2.0), 20),
     ("your-own/loss", (_a(3.1, 3.7, 2.5), _a(3.0, 3, 3)), _a(0, 1.5, 0.5)),
 ]
 
@@ -136,6 +142,12 @@ def _minibatch(rows, h, n, eps, mu, sigma, s, s0, M, *, noise=1.0, cost_mean=Fal
 
 
 NEAR_MISSES = [
+    ("solve-or-train/slope", "softened", lambda w, X, y, k: X.T @ (1 / (1 + np.exp((y - X @ w) / 0.05)) - k).mean(axis=0) / len(X)),
+    ("solve-or-train/slope", "scaled by the level", lambda w, X, y, k: X.T @ ((y < X @ w) - k).mean(axis=0) / len(X) / k),
+    ("solve-or-train/slope", "absolute loss", lambda w, X, y, k: X.T @ ((y < X @ w) - 0.5).mean(axis=0) / len(X)),
+    ("solve-or-train/points", "whole draws", lambda c, p, T, e: T * p / (min(c / S + p * S for S in range(1, 200)) - e)),
+    ("solve-or-train/points", "training's draws in e", lambda c, p, T, e: T * p / (2 * np.sqrt(c * p) - e * p)),
+    ("solve-or-train/points", "never", lambda c, p, T, e: np.inf),
     ("bound/bound", "log2", lambda lj, q, u: q @ (lj - logsumexp(lj) + np.log2(u) - np.log(q))),
     ("bound/bound", "evidence from the largest", lambda lj, q, u: q @ (lj - lj.max() + np.log(u) - np.log(q))),
     ("bound/bound", "evidence by the mean", lambda lj, q, u: q @ (lj - np.log(np.exp(lj).mean()) + np.log(u) - np.log(q))),
@@ -337,6 +349,13 @@ NEAR_MISSES = [
 ]
 # mistakes in another form must still be called by their names
 NAMED = [
+    ("solve-or-train/slope", "for each point", lambda w, X, y, k: X * ((y < X @ w).mean(axis=0) - k)[:, None], "have shape (3,)"),
+    (
+        "solve-or-train/points",
+        "no clause",
+        lambda c, p, T, e: T * p / (2 * np.sqrt(c * p) - e),
+        "training never pays",
+    ),
     (
         "bound/bound",
         "ELBO + U from a sum",
@@ -404,6 +423,9 @@ NAMED = [
     ("find-the-bug/decide", "mean, by the loss", lambda y, g, M: g[((y[:, :, None] - g) ** 2).mean(axis=(0, 1)).argmin()], "whatever M is"),
 ]
 LEGITIMATE = [
+    ("solve-or-train/slope", "JAX", lambda w, X, y, k: jax.grad(lambda v: _pinball(y - (X @ v)[None], k).mean())(jnp.asarray(w))),
+    ("solve-or-train/slope", "a list", lambda w, X, y, k: list(np.einsum("sb,bj->j", (y < X @ w) - k, X) / y.size)),
+    ("solve-or-train/points", "closed", lambda c, p, T, e: T * p / max(2 * math.sqrt(c * p) - e, 0) if 4 * c * p > e * e else math.inf),
     ("bound/bound", "JAX", lambda lj, q, u: jnp.sum(q * (jax.nn.log_softmax(lj) + jnp.log(u) - jnp.log(q)))),
     ("bound/bound", "by loops", lambda lj, q, u: sum(a * math.log(b * c / a) for a, b, c in zip(q, softmax(lj), u, strict=True))),
     ("bound/best", "softmax", lambda lj, u: softmax(lj + np.log(u))),

@@ -13,7 +13,7 @@ from course_pkg.checks import catalogue, judge
 from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"
-SHEETS = ("two-scans", "gibbs-normal", "gibbs-topics", "leapfrog")
+SHEETS = ("two-scans", "gibbs-normal", "gibbs-topics", "two-makers", "leapfrog")
 RANDOM = "gibbs-normal/sweep"  # judged by its distribution: there is no case by hand
 
 
@@ -69,6 +69,8 @@ BY_HAND = {
     "gibbs-topics/topics": [((_a([0.5, 0.5], [0.9, 0.1]), _a([0.2, 0.8], [0.6, 0.4]), _i(0, 1), _i(0, 0)), _a([0.25, 0.75], [0.75, 0.25]))],
     "gibbs-topics/collapsed": [((0, _i(1, 1, 1, 0), _i(0, 0, 0, 1), _i(2, 2, 0, 1), 1.0, 0.5, 2, 3), _a(0.135, 0.865))],
     "gibbs-topics/sweep": [((_i(0, 0, 1), _a(0.5, 0.7, 0.3), _i(0, 0, 1), _i(0, 1, 0), 1.0, 0.5, 2, 2), _i(1, 1, 0))],
+    "two-makers/maker": [((0, _i(0, 0, 1), _i(2, 1, 0), _i(2, 2, 1), 1.0, 1.0), _a(0.643, 0.357))],
+    "two-makers/fails": [((_i([0, 1], [1, 1]), _i(1, 0), _i(1, 2), 1.0), _a(0.533, 0.325))],
     "leapfrog/path": [
         ((_fall, _a(1), _a(0), 0.5, 1, _a(0.5)), (_a(0.938), _a(-0.484))),
         ((_fall, _a(1), _a(0), 0.5, 2, _a(0.5)), (_a(0.758), _a(-0.908))),
@@ -84,6 +86,46 @@ BY_HAND = {
         ((_a(1), _a(1), _a(2), 0.6, 0.2, HOP, _bell), (_a(1), _a(-2.2))),
     ],
 }
+
+
+def _shares(log_w):
+    return np.exp(log_w - special.logsumexp(log_w))
+
+
+def _by_starts(i, z, y, m, a, c, later=1):
+    """Start after start, each with the mean of phi given those before it; `later` = 0 lets the mean stay as it was."""
+    log_w = []
+    for k in (0, 1):
+        mine = np.array([j for j in range(len(z)) if j != i and z[j] == k], dtype=int)
+        bad, good, total = y[mine].sum(), (m - y)[mine].sum(), np.log(a + len(mine))
+        for number in range(m[i]):
+            failed = number < y[i]
+            total += np.log((c + (bad if failed else good)) / (2 * c + bad + good))
+            bad, good = bad + later * failed, good + later * (not failed)
+        log_w.append(total)
+    return _shares(np.array(log_w))
+
+
+def _in_share_only(i, z, y, m, a, c):
+    """The winch stays among those that make up the share."""
+    others = np.arange(len(z)) != i
+    n, bad, good = np.bincount(z, minlength=2), *(np.bincount(z[others], x[others], 2) for x in (y, m - y))
+    return _shares(np.log(a + n) + special.betaln(c + bad + y[i], c + good + m[i] - y[i]) - special.betaln(c + bad, c + good))
+
+
+def _by_draws(i, z, y, m, a, c):
+    """The means of the likelihood over 500 draws of each phi."""
+    rng, others = np.random.default_rng(0), np.arange(len(z)) != i
+    n, bad, good = (np.bincount(z[others], x[others], 2) for x in (z * 0 + 1, y, m - y))
+    phi = rng.beta(c + bad, c + good, (500, 2))
+    w = (a + n) * (phi ** y[i] * (1 - phi) ** (m[i] - y[i])).mean(axis=0)
+    return w / w.sum()
+
+
+def _each_sweep(zs, y, m, c):
+    one = np.eye(2)[zs]  # sweep, winch, maker
+    bad, starts = np.einsum("snk,n->sk", one, y), np.einsum("snk,n->sk", one, m)
+    return np.einsum("snk,sk->sn", one, (c + bad) / (2 * c + starts))
 
 
 def _lazy(table, part):
@@ -527,6 +569,16 @@ def _not_those(part, words):
 
 LEFT = "Leave arguments as they are"
 NEAR_MISSES = [
+    ("two-makers/maker", "in the share only", _in_share_only, "Not those probabilities."),
+    ("two-makers/maker", "starts apart", lambda *case: _by_starts(*case, later=0), "The starts of one winch share one unknown phi"),
+    ("two-makers/maker", "phi drawn", _by_draws, ""),
+    ("two-makers/maker", "maker 1 alone", lambda *case: _by_starts(*case)[1], "have shape (2,)"),
+    ("two-makers/maker", "maker 1 first", lambda *case: _by_starts(*case)[::-1], "Maker 0 comes first."),
+    ("two-makers/maker", "two digits", lambda *case: np.round(_by_starts(*case), 2), ""),
+    ("two-makers/fails", "every sweep", _each_sweep, "Expected your answer to have shape"),
+    ("two-makers/fails", "median", lambda *case: np.median(_each_sweep(*case), axis=0), "You took the middle one"),
+    ("two-makers/fails", "sum", lambda *case: _each_sweep(*case).sum(axis=0), "Off by how many there are"),
+    ("two-makers/fails", "rounded", lambda *case: np.round(_each_sweep(*case).mean(axis=0), 2), ""),
     ("two-scans/update", "in place", _update_in_place, "`table` is not what it was"),
     ("two-scans/scans", "in place after the product", _scans_in_place, "The right numbers, but afterwards `updates` is not"),
     ("two-scans/scans", "in place before the product", lambda U: _scans_in_place(U, False), "Afterwards `updates` is not"),
@@ -890,6 +942,11 @@ NEAR_MISSES = [
 
 
 LEGITIMATE = [
+    ("two-makers/maker", "start after start", _by_starts),
+    ("two-makers/maker", "a list", lambda *case: list(_by_starts(*case))),
+    ("two-makers/fails", "einsum", lambda *case: _each_sweep(*case).mean(axis=0)),
+    ("two-makers/fails", "JAX", lambda zs, y, m, c: jnp.asarray(_each_sweep(zs, y, m, c)).mean(axis=0)),
+    ("two-makers/fails", "a list", lambda *case: list(_each_sweep(*case).mean(axis=0))),
     ("two-scans/update", "loops", _by_loops),
     ("two-scans/update", "a mask, in JAX", _by_mask),
     ("two-scans/update", "Kronecker products", _by_kron),

@@ -1,11 +1,13 @@
 """Answers that are nearly right must not pass; right answers in another form must; and nobody is told of a mistake not made."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import gamma, norm
+from scipy.stats import beta, gamma, norm
 
 from course_pkg.checks import judge
 from tests.exercises import near_misses
@@ -136,7 +138,38 @@ def _halvings(times, end=False):
     return answer
 
 
+def _upper(errors, N, eta, more=1):
+    return beta.isf(eta, np.asarray(errors) + more, N - np.asarray(errors))
+
+
+def _upper_by_halving(errors, N, eta):
+    """From the sum of the binomial's terms."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        b = (low + high) / 2
+        few = sum(math.comb(N, k) * b**k * (1 - b) ** (N - k) for k in range(errors + 1))
+        low, high = (b, high) if few > eta else (low, b)
+    return low
+
+
+def _promised(errors, N, pi, eta, upper=_upper):
+    limits = upper(errors, N, eta * pi)
+    return int(np.argmin(limits)), np.min(limits)
+
+
+# What a fallback says about a small case that can be worked out by hand: the arguments, and what is said of them.
+BY_HAND = {
+    "best-of-many/limit": [((1, 2, 0.3), 0.8367)],
+    "best-of-many/choose": [((np.array([0, 1]), 2, np.array([0.04, 0.96]), 0.25), (1, 0.872))],
+}
 NEAR_MISSES = [
+    ("best-of-many/limit", "Poisson", lambda errors, N, eta: gamma.isf(eta, errors + 1) / N, ""),
+    ("best-of-many/limit", "half of the last term", lambda errors, N, eta: _upper(errors, N, eta, 0.5), ""),
+    ("best-of-many/limit", "two digits", lambda *case: np.round(_upper(*case), 2), ""),
+    ("best-of-many/limit", "both ends", lambda errors, N, eta: (_upper(errors, N, eta / 2), 0.0), ""),
+    ("best-of-many/choose", "the limit alone", lambda *case: _promised(*case)[1], "Expected a tuple of 2 values"),
+    ("best-of-many/choose", "the other way round", lambda *case: _promised(*case)[::-1], "in the wrong order"),
+    ("best-of-many/choose", "Poisson", lambda *case: _promised(*case, lambda made, N, eta: gamma.isf(eta, made + 1) / N), ""),
     *[("lupus/decide", f"threshold {at}", lambda p, at=at: p > at, "") for at in (0.005, 0.0095, 0.0105, 0.012, 0.015)],
     ("lupus/decide", "prices divided", lambda p: p > 1 / 100, "A false alarm is paid only by the healthy"),
     ("lupus/decide", "column", lambda p: np.argmin([1 - p, 100 * p], axis=0), "the number of the column"),
@@ -205,6 +238,10 @@ FORMS = {"list": list, "numpy": np.array, "jax": jnp.array, "ragged": _ragged}
 # parts of different shapes, of which neither library makes one array
 RAGGED = {("conjugacy/dirichlet", "numpy"), ("conjugacy/dirichlet", "jax")}
 LEGITIMATE = [
+    ("best-of-many/limit", "quantile of a beta", _upper),
+    ("best-of-many/limit", "halving", _upper_by_halving),
+    ("best-of-many/choose", "at once", _promised),
+    ("best-of-many/choose", "a list", lambda *case: list(_promised(*case))),
     ("von-neumann-morgenstern", "fourteen halvings", _halvings(14, end=True)),
     ("von-neumann-morgenstern", "a tuple", lambda *args: tuple(_halvings(20)(*args))),
     ("von-neumann-morgenstern", "four decimals", lambda *args: np.round(_halvings(20)(*args), 4)),
@@ -218,7 +255,7 @@ LEGITIMATE = [
 ]
 
 
-test_decisions = near_misses.trial(A_DECISION, NEAR_MISSES, LEGITIMATE, many=3)
+test_decisions = near_misses.trial(A_DECISION, NEAR_MISSES, LEGITIMATE, BY_HAND, many=3)
 
 
 A_GRADIENT = "gradients/"

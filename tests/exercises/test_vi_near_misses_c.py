@@ -8,7 +8,7 @@ from scipy import integrate, optimize, special, stats
 from tests.exercises import near_misses
 
 CHAPTER = "vi/"
-SHEETS = ("em-as-vi", "two-bumps", "laplace")
+SHEETS = ("em-as-vi", "two-bumps", "laplace", "switches")
 LOG_2PI = np.log(2 * np.pi)
 
 
@@ -43,7 +43,38 @@ BY_HAND = {
     "laplace/covariance": [((_a([-2, 1], [1, -2]),), _a([2, 1], [1, 2]) / 3)],
     "laplace/evidence": [((-3.0, _a([-4])), -2.7742)],
     "laplace/chance": [((0.0, 2.0, 0.5), 0.5), ((-1.0, 2.0, 0.5), 0.3085)],
+    "switches/tilted": [((0.0, 3.0, 0.0, 1.0, 1), (1.197, 1.568))],
+    "switches/propagate": [((_a(0, 0), _a(1, -1), 0.5, 0.0, 9.0, 15), (0, 0.4567))],
 }
+
+
+def _switch(m, v, t, s, up, slope=lambda z: np.exp(stats.norm.logpdf(z) - stats.norm.logcdf(z))):
+    """From the series of log Phi."""
+    z = up * (m - t) / np.hypot(np.sqrt(v), s)
+    gain = v / (v + s**2)
+    return m + up * gain * np.sqrt(v + s**2) * slope(z), v * (1 - gain * slope(z) * (z + slope(z)))
+
+
+def _switch_by_nodes(m, v, t, s, up, count=12):
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    theta = m + np.sqrt(v) * nodes
+    weights = weights * stats.norm.cdf(up * (theta - t) / s)
+    mean = weights @ theta / weights.sum()
+    return mean, weights @ (theta - mean) ** 2 / weights.sum()
+
+
+def _tank(t, up, s, m0, v0, sweeps, order=1, damping=1.0, at_once=False):
+    """Lists of two numbers a site; the order is turned round by -1."""
+    sites, prior = np.zeros((len(t), 2)), np.array([m0 / v0, 1 / v0])
+    for _ in range(sweeps if damping == 1 else 8 * sweeps):
+        new = sites.copy()
+        for i in range(len(t))[::order]:
+            rest = np.delete(sites if at_once else new, i, axis=0).sum(axis=0) + prior
+            m, v = _switch(rest[0] / rest[1], 1 / rest[1], t[i], s, up[i])
+            new[i] += damping * (np.array([m / v, 1 / v]) - rest - new[i])
+        sites = new
+    a, b = sites.sum(axis=0) + prior
+    return a / b, 1 / np.sqrt(b)
 
 
 def _s(x, w, m, v):
@@ -209,6 +240,11 @@ def _dear(*case):
 
 
 RIGHT = [
+    ("switches/tilted", "gain", _switch),
+    ("switches/tilted", "a list", lambda *c: list(_switch(*c))),
+    ("switches/propagate", "from the last", lambda *c: _tank(*c, order=-1)),
+    ("switches/propagate", "damped, all at once", lambda *c: _tank(*c, damping=0.5, at_once=True)),
+    ("switches/propagate", "an array", lambda *c: np.array(_tank(*c))),
     ("em-as-vi/responsibilities", "softmax", _r),
     ("em-as-vi/m-step", "mean of squares", _m),
     ("em-as-vi/bound", "entr", _l),
@@ -275,6 +311,15 @@ def _avg(x, c):
 
 
 WRONG = [
+    ("switches/tilted", "no noise", lambda m, v, t, s, up: _switch(m, v, t, 1e-9, up), "You left the noise of the switch out"),
+    ("switches/tilted", "twelve nodes", _switch_by_nodes, ""),
+    ("switches/tilted", "mean alone", lambda *c: _switch(*c)[0], "Expected a tuple of 2 values"),
+    ("switches/tilted", "plain", lambda *c: _switch(*c, slope=lambda z: stats.norm.pdf(z) / stats.norm.cdf(z)), "round to 0"),
+    ("switches/tilted", "second moment", lambda *c: (_switch(*c)[0], _switch(*c)[1] + _switch(*c)[0] ** 2), "The variance is off"),
+    ("switches/propagate", "two rounds", lambda *c: _tank(*c[:-1], 2), ""),
+    ("switches/propagate", "one round, turned", lambda *c: _tank(*c[:-1], 1, order=-1), ""),
+    ("switches/propagate", "s squared", lambda t, up, s, *c: _tank(t, up, s**2, *c), "were squared"),
+    ("switches/propagate", "other order of results", lambda *c: _tank(*c)[::-1], "in the wrong order"),
     ("em-as-vi/responsibilities", "plain densities", _plain, "rounded to 0"),
     ("em-as-vi/responsibilities", "tempered", lambda *c: _r(*c, temper=0.5), "Not those shares"),
     ("em-as-vi/responsibilities", "transposed", lambda *c: _r(*c).T, "transposed"),

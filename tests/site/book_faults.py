@@ -67,6 +67,7 @@ def fault_in_headings(visit: Visit) -> list[str]:
 def fault_in_view(facts: dict, dark: bool) -> list[str]:
     """Nothing wider than the screen, everything readable."""
     faults = [f"formula cut off, display it: {formula}" for formula in facts["cut"]]
+    faults += [f"a line begins with what follows the formula {formula}" for formula in facts["astray"]]
     if facts["overflow"] > 0:
         faults.append(f"{facts['overflow']} pixels wider than the screen: {facts['wide'] or 'no single element'}")
     if dark != (facts["theme"] == "dark"):

@@ -80,6 +80,19 @@ const measure = () => {
     .filter((formula) => !formula.closest("pre, table, div.math, .pst-scrollable-table-container, .output"))
     .map(name);
 
+  // A comma that begins a line, its formula at the end of the line before.
+  const astray = all("mjx-container:not([display])", article).filter((formula) => {
+    const after = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+    after.currentNode = formula.closest("span.math") || formula;
+    while (formula.contains(after.currentNode) || after.currentNode.contains(formula)) if (!after.nextNode()) return false;
+    if (!/^[.,;:!?)]/.test(after.currentNode.textContent) || !isVisible(formula)) return false;
+    const range = document.createRange();
+    range.setStart(after.currentNode, 0);
+    range.setEnd(after.currentNode, 1);
+    const comma = range.getBoundingClientRect();
+    return (comma.top + comma.bottom) / 2 > formula.getBoundingClientRect().bottom;
+  });
+
   return {
     title: document.title,
     theme: document.documentElement.dataset.theme || "",
@@ -107,6 +120,7 @@ const measure = () => {
     overflow: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - screenWidth,
     wide,
     cut,
+    astray: astray.map(name),
     faint: faint.slice(0, 8),
     language: document.documentElement.lang,
   };
@@ -119,5 +133,11 @@ const measure = () => {
   await document.fonts.ready;
   await nextFrame();
   await new Promise((resolve) => setTimeout(resolve, 60)); // the theme fades its colours
-  done(measure());
+  let facts = measure();
+  if (facts.cut.length || facts.wide.length) {
+    // On a busy machine the new width may not have reached every line yet; what stays wrong is a fault.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    facts = measure();
+  }
+  done(facts);
 })();

@@ -36,6 +36,10 @@ BROKEN = {
     "skipped level": ("<h5>Deep</h5>", "level 5 right under one of level 2"),
     "too wide": ('<div style="width:700px;height:9px;background:#ccc">wide</div>', "wider than the screen"),
     "formula cut": ('<mjx-container style="display:inline-block;width:600px">x</mjx-container>', "formula cut off"),
+    "comma astray": (
+        '<p style="width:60px"><mjx-container style="display:inline-block;width:59px">x</mjx-container>, so</p>',
+        "a line begins with what follows the formula",
+    ),
     "faint in the dark": ('<p style="color:#333">grey</p>', "too little contrast"),
     "link to nowhere": ('<a href="gone.html">gone</a>', "link to nowhere"),
     "link to no place": ('<a href="#gone">gone</a>', "link to a place that is not there"),
