@@ -20,7 +20,7 @@ REFUSED = {name: made for name, made in EXAMPLES.items() if made.refused}
 # One program or two for each branch of the adapter; the others in the thorough tier.
 QUICK = {
     "robust_regression", "ordinal", "monotone_effect", "dictionary_of_covariates", "group_covariate", "two_outcomes_of_one_row",
-    "survival_by_two_sites", "missing_outcomes_masked", "measurement_error", "autoregression", "local_level_by_scan",
+    "survival_by_two_sites", "missing_outcomes_masked", "missing_covariates", "measurement_error", "autoregression", "local_level_by_scan",
     "exponential_smoothing", "partial_of_a_program", "handler_around_a_program", "conditioned", "plain_lists",
 }  # fmt: skip
 assert set(WORKING) >= QUICK
@@ -38,7 +38,7 @@ def test_a_program_is_read_as_its_writer_would(name, request):
         theirs = jax.jit(lambda theta: -potential_energy(example.build, (), example.arguments, unravel(theta)))
         model, data = models.as_model(example.build, example.arguments)
         assert model.dim == flat.size
-        checks.densities(model, data, theirs)
+        checks.densities(model, data, theirs, precision=1e-10)
         checks.reading(model, data, example)
         checks.parts(model, data, example)
 

@@ -356,7 +356,7 @@ def truncated_outcome():
     pm.Truncated("seen", free, lower=0, observed=pm.Data("y", s.POSITIVE))
 
 
-@example(rows="seen_observed", outcome="seen_observed", apart=IN_PARTS)
+@example(rows="seen_observed", whole="x", outcome="seen_observed", apart=PLAIN)
 @model_of()
 def missing_outcomes_imputed():
     x = pm.Data("x", s.X)
