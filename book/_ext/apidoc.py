@@ -82,7 +82,8 @@ def write_entries(app, docname, source) -> None:
     """Expand a page of the reference; a new name changes no file that Sphinx watches, so always read again."""
     if docname.startswith("appendix/api/"):
         app.env.note_reread()
-        source[0] = expanded(source[0])
+        # its names are found as names; its words belong to the pages that teach them
+        source[0] = "---\nnosearch: true\n---\n" + expanded(source[0])
 
 
 def skip_generated(_app, _what, name, obj, _skip, _options):
