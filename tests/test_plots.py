@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import re
 
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
@@ -781,6 +782,28 @@ def test_a_notebook_shows_numbers_as_people_write_them():
         assert shown({"risk": np.float64(2 / 3), "order": jnp.float32(3)}) == "{'risk': 0.6667, 'order': 3}"
         assert shown((np.int64(4), np.bool_(True), -98765.4321, float("nan"))) == "(4, True, -98765, nan)"
         assert shown(jnp.array([1 / 3, 200.0])) == "array([  0.3333, 200.    ], dtype=float32)"
+    finally:
+        InteractiveShell.clear_instance()
+        np.set_printoptions(precision=8, suppress=False)
+
+
+def test_a_notebook_draws_vectors_as_large_as_pixels_and_pixels_where_vectors_would_be_heavy():
+    shell = InteractiveShell.instance()
+    try:
+        plots.use_style()
+
+        def shown(points):
+            figure, ax = plt.subplots(figsize=(4, 3), dpi=100)
+            ax.plot(*np.random.default_rng(3).normal(size=(2, points)))
+            return shell.display_formatter.format(figure, include={"image/svg+xml"})[0].get("image/svg+xml")
+
+        drawing = shown(2)
+        assert drawing == shown(2)  # nothing in it depends on the hour or on chance
+        width, height = (float(re.search(rf'<svg[^>]* {side}="(\d+)"', drawing)[1]) for side in ("width", "height"))
+        assert abs(width - 400) < 40
+        assert abs(height - 300) < 40
+        assert not re.search(r'id="patch_1">\s*<path[^>]*fill: #ffffff', drawing)  # no ground
+        assert shown(40_000) is None
     finally:
         InteractiveShell.clear_instance()
         np.set_printoptions(precision=8, suppress=False)

@@ -3,6 +3,8 @@
 Pages call `use_style()` once. Drawings of one chapter live in a module named after it, and return the figure.
 """
 
+import io
+import re
 import sys
 
 import jax.numpy as jnp
@@ -25,8 +27,11 @@ BLUE, ORANGE, GREEN, PURPLE, RED, SKY, YELLOW, BLACK = (
 )
 
 
+HEAVY = 400_000  # characters of a drawing that a browser had better get as pixels: thousands of points
+
+
 def use_style():
-    """Set matplotlib's defaults to the course's; in a notebook, numbers show as people write them."""
+    """Set matplotlib's defaults to the course's; in a notebook, figures are drawn as vectors and numbers show as people write them."""
     plt.rcParams.update(
         {
             "axes.prop_cycle": plt.cycler(color=[BLUE, ORANGE, GREEN, PURPLE, RED, SKY]),
@@ -42,9 +47,13 @@ def use_style():
             "legend.frameon": False,
             "lines.linewidth": 1.8,
             "savefig.facecolor": "white",
+            "svg.hashsalt": "course",  # the same figure, the same file
         }
     )
-    _show_plain_numbers()
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        _show_plain_numbers(shell)
+        shell.display_formatter.formatters["image/svg+xml"].for_type(plt.Figure, vector)
 
 
 def plain(x: float) -> str:
@@ -57,10 +66,16 @@ def plain(x: float) -> str:
     return f"{x:.0f}" if 1000 <= abs(x) < 1e15 else f"{x:.4g}"
 
 
-def _show_plain_numbers() -> None:
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    if shell is None:
-        return
+def vector(figure) -> str | None:
+    """A figure as SVG on no ground, so that it stays sharp and follows the page into the dark; None if that would be heavy."""
+    file = io.StringIO()
+    figure.savefig(file, format="svg", bbox_inches="tight", transparent=True, metadata={"Date": None})
+    drawing = file.getvalue()
+    pixels = lambda found: f'{found[1]}="{float(found[2]) * figure.dpi / 72:.0f}"'  # as large as the same figure in pixels
+    return re.sub(r'\b(width|height)="([\d.]+)pt"', pixels, drawing, count=2) if len(drawing) < HEAVY else None
+
+
+def _show_plain_numbers(shell) -> None:
     text = shell.display_formatter.formatters["text/plain"]
     text.for_type(float, lambda x, p, _: p.text(plain(x)))
     for name in ("float32", "float64", "int32", "int64", "bool"):
