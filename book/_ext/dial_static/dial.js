@@ -1,0 +1,60 @@
+/* Wakes each dial when it comes near the screen. All that it needs is in the page, but for Vega, which lies beside this file.
+ * Without this script, or if it fails, the still picture and the sentence at the start stay. */
+(() => {
+  const address = new URL("dial-vega.js", document.currentScript.src);
+  let vega; // one promise for all dials of the page
+  const load = () =>
+    (vega ??= new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = address;
+      script.onload = () => resolve(window.dialVega);
+      script.onerror = () => reject(new Error(`dial: ${address} did not load`));
+      document.head.append(script);
+    }));
+
+  // What lies beside a drawing (its axis) keeps its width; the drawing takes the rest.
+  const fit = async (view, chart, width) => {
+    const beside = chart.firstElementChild.getBoundingClientRect().width - view.signal(width);
+    const room = Math.floor(chart.clientWidth - beside);
+    if (room > 50 && room !== view.signal(width)) await view.signal(width, room).runAsync();
+  };
+
+  const wake = async (dial) => {
+    const { parse, View, expressionInterpreter: expr } = await load();
+    const { spec, values, sentence, start } = JSON.parse(dial.querySelector("script").textContent);
+    const [frame, chart, slider, value] = [".dial-frame", ".dial-chart", "input", ".dial-value > span"].map((name) => dial.querySelector(name));
+    const places = [...dial.querySelectorAll("output [data-name]")];
+    const texts = sentence.filter(Array.isArray).map(([, written]) => written);
+    frame.setAttribute("role", "img");
+    frame.setAttribute("aria-label", frame.querySelector("img").alt);
+    const view = new View(parse(spec, null, { ast: true }), { expr, renderer: "svg", container: chart, hover: false });
+    dial.view = view; // for a curious reader's console, and for the tests
+
+    const turn = () => {
+      const stop = slider.valueAsNumber;
+      value.textContent = values[stop];
+      slider.setAttribute("aria-valuetext", values[stop]);
+      places.forEach((place, i) => (place.textContent = texts[i][stop]));
+      return view.signal("stop", stop).runAsync();
+    };
+    slider.value = start;
+    slider.addEventListener("input", turn);
+    await turn();
+    const width = spec.signals.some(({ name }) => name === "childWidth") ? "childWidth" : "width"; // of panels above one another
+    await fit(view, chart, width);
+    new ResizeObserver(() => fit(view, chart, width)).observe(chart);
+    dial.dataset.live = ""; // the drawing takes the picture's place
+    performance.mark("dial-ready");
+  };
+
+  const near = new IntersectionObserver(
+    (entries) => {
+      for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
+        near.unobserve(target);
+        wake(target).catch(console.error);
+      }
+    },
+    { rootMargin: "400px" },
+  );
+  document.querySelectorAll(".dial").forEach((dial) => near.observe(dial));
+})();

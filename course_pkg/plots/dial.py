@@ -1,0 +1,383 @@
+"""Dials: a chart, a slider and a sentence that move together, on a page that is read without a kernel and without the network.
+
+The author gives one Python function, ``at``: what is known at a setting of the slider, by name. It is computed here at every
+stop, with whatever Python has (SciPy, JAX, an optimiser), and the page looks it up; what has a closed form may be given as a
+formula besides, which then must agree with the function. The chart is drawn from the names, by the small vocabulary below
+(`panel`, and in it `line`, `area`, `bars`, `dots`, `rule`, `level`, `words`) or in Altair. The cell shows a still picture, and
+carries the dial for the book along; ``book/_ext/dial.py`` makes the page of it.
+"""
+
+import json
+import re
+import sys
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from course_pkg import plots
+from course_pkg._extras import needs
+
+# Altair's schemas ask for a grammar of web addresses, if it is installed, which takes three quarters of Altair's own start
+_grammar = sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+alt = needs("altair", "book")
+if _grammar is None:
+    del sys.modules["rfc3987_syntax"]
+vlc = needs("vl_convert", "book")
+
+MIME = "application/vnd.course.dial+json"
+WIDTH = 560  # pixels of the drawing itself, on a desk; a phone's is narrower
+INK = plots.BLACK
+GRID = "#E3E7EB"
+COLOURS = {name: getattr(plots, name.upper()) for name in ("blue", "orange", "green", "purple", "red", "sky", "yellow")}
+COLOURS |= {"ink": INK, "grid": GRID}
+TAKEN = {"stop", "said", "width", "height", "datum", "event", "item", "group", "parent", "E", "PI", "LN2", "LN10", "SQRT2", "NaN"}
+CONFIG = {
+    "aria": False,  # the page's alt text and sentence speak; a hundred marks would speak over them
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {f"{part}Color": INK for part in ("label", "title", "domain", "tick")}
+    | {"grid": False, "labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal", "tickCount": 5},
+    "axisY": {"minExtent": 40, "gridColor": GRID},
+    "concat": {"spacing": 12},
+}
+
+
+# --- the chart ---------------------------------------------------------------------------------------------------------------
+
+
+class Axes(NamedTuple):
+    """What the layers of a panel share."""
+
+    x: Any  # alt.X of the field "x"
+    y: Any  # alt.Y of the field "y"
+    middle: float | None  # of the x axis; none where it is a list of names
+
+
+Layer = Callable[[Axes], Any]  # a layer is drawn when its panel's axes are known
+
+
+def deep(colour: str) -> str:
+    """The colour with three parts of ink in ten, for words: the palette's own are too light to be read (as ``dial.css`` has it)."""
+    mixed = [0.7 * int(colour[i : i + 2], 16) + 0.3 * int(INK[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part):02X}" for part in mixed)
+
+
+def said(template: str) -> str:
+    """A Vega expression for text with numbers in it, such as ``said("day {best:.0f}")``; Python writes it, at each stop."""
+    if "'" in template:
+        raise ValueError(f"template has a straight apostrophe, which would end it: write ’ instead, got {template!r}")
+    return f"said['{template}']"
+
+
+def _points(x: str, y: str) -> Any:
+    """A chart of a row for each entry of two arrays (or one row, for numbers), with the fields x and y."""
+    array = lambda name: f"isArray({name}) ? {name} : [{name}]"
+    chart = alt.Chart(alt.Data(values=[{}])).transform_calculate(x=array(x))
+    if "datum." in y:
+        return chart.transform_flatten(["x"]).transform_calculate(y=y)
+    return chart.transform_calculate(y=array(y)).transform_flatten(["x", "y"])
+
+
+def line(x: str, y: str, colour: str = INK, *, dash: bool = False, width: float = 2.2) -> Layer:
+    """A curve through the arrays named ``x`` and ``y``, in their order; ``y`` may be an expression of ``datum.x``."""
+    style = {"color": colour, "strokeWidth": width, "strokeDash": [5, 3] if dash else [1, 0]}
+    return lambda axes: _points(x, y).mark_line(clip=True, order=False, **style).encode(axes.x, axes.y)
+
+
+def area(x: str, y: str, colour: str = plots.SKY, *, where: str = "true", opacity: float = 0.4) -> Layer:
+    """The area under a curve, where an expression of ``datum.x`` holds, such as ``"datum.x <= best"``."""
+    part = _points(x, y).transform_filter(where)
+    return lambda axes: part.mark_area(clip=True, color=colour, opacity=opacity).encode(axes.x, axes.y.copy().stack(None))
+
+
+def bars(x: str, y: str, colour: str = plots.BLUE, *, width: float = 14) -> Layer:
+    """A bar from 0 to each ``y``, ``width`` pixels wide."""
+    return lambda axes: _points(x, y).mark_bar(clip=True, color=colour, size=width).encode(axes.x, axes.y.copy().stack(None))
+
+
+def dots(x: str, y: str, colour: str = plots.RED, *, size: float = 90, opacity: float = 1) -> Layer:
+    """A dot, or many."""
+    return lambda axes: _points(x, y).mark_point(clip=True, color=colour, filled=True, size=size, opacity=opacity).encode(axes.x, axes.y)
+
+
+def rule(x: str, colour: str = plots.RED, text: str = "", *, row: int = 0, dash: bool = False) -> Layer:
+    """An upright line at the number ``x``, with words such as ``"day {best:.0f}"`` in a row of its own, on the side with more room."""
+
+    def draw(axes: Axes) -> Any:
+        upright = _points(x, x).mark_rule(color=colour, strokeWidth=2.5, strokeDash=[5, 3] if dash else [1, 0]).encode(axes.x)
+        if not text:
+            return upright
+        left = f"{x} > {axes.middle}"
+        place = {"align": alt.expr(f"{left} ? 'right' : 'left'"), "dx": alt.expr(f"{left} ? -6 : 6")}
+        name = _points(x, x).mark_text(color=deep(colour), text=alt.expr(said(text)), baseline="top", **place)
+        return alt.layer(upright, name.encode(axes.x, y=alt.value(2 + 17 * row)))
+
+    return draw
+
+
+def level(y: str, colour: str = INK, *, dash: bool = True) -> Layer:
+    """A line across, at the number ``y``."""
+    return lambda axes: _points(y, y).mark_rule(color=colour, strokeWidth=1.5, strokeDash=[5, 3] if dash else [1, 0]).encode(axes.y)
+
+
+def words(x: str, y: str, text: str, colour: str = INK, *, align: str = "left") -> Layer:
+    """Words such as ``"{share:.0%} refused"`` beside a point; numbers for ``x`` and ``y`` do, too."""
+    dx = {"left": 6, "right": -6, "center": 0}[align]
+    mark = {"align": align, "dx": dx, "color": deep(colour), "text": alt.expr(said(text)), "baseline": "bottom"}
+    return lambda axes: _points(x, y).mark_text(**mark).encode(axes.x, axes.y)
+
+
+def _axis(channel: Any, field: str, spec: Sequence[Any]) -> Any:
+    title, *domain = spec
+    if isinstance(domain[0], (list, tuple)):
+        return channel(f"{field}:N", title=title, scale=alt.Scale(domain=list(domain[0])), axis=alt.Axis(labelAngle=0))
+    low, high, kind = [*domain, "linear"][:3]
+    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], type=kind, nice=False, zero=False))
+
+
+def _middle(spec: Sequence[Any]) -> float | None:
+    if isinstance(spec[1], (list, tuple)):
+        return None
+    return (spec[1] * spec[2]) ** 0.5 if "log" in spec[3:] else (spec[1] + spec[2]) / 2
+
+
+def panel(*layers: Layer, x: Sequence[Any], y: Sequence[Any], height: int = 150) -> Any:
+    """One drawing: layers over one another on axes that stay as they are while the dial turns.
+
+    Args:
+        layers: from `line`, `area` and so on; the later ones lie on top. A function from `Axes` to an Altair chart is one, too.
+        x: title, low and high; with ``"log"`` as a fourth, a logarithmic axis. Or title and a list of names.
+        y: the same.
+        height: of the drawing, in pixels.
+    """
+    axes = Axes(_axis(alt.X, "x", x), _axis(alt.Y, "y", y), _middle(x))
+    return alt.layer(*(layer(axes) for layer in layers)).properties(width=WIDTH, height=height)
+
+
+# --- the dial ----------------------------------------------------------------------------------------------------------------
+
+
+class Dial(NamedTuple):
+    """A dial as a cell shows it: a still picture, and with it what the book's page needs to move."""
+
+    settings: tuple[Any, ...]  # where the slider stops
+    start: int  # the stop that the still picture shows
+    known: tuple[dict[str, Any], ...]  # at each stop, by name: a number, a text, or a list of them
+    label: str  # of the slider
+    values: tuple[str, ...]  # how each setting is written
+    sentence: tuple[Any, ...]  # text, and in between (name, how it is written at each stop)
+    vega: dict[str, Any]  # the chart, compiled
+    still: str  # SVG
+
+    def read(self, setting: Any) -> dict[str, Any]:
+        """Everything by name at a setting, from what the page ships: Vega looks up and evaluates it here, without a browser.
+
+        Raises:
+            ValueError: if the slider does not stop there.
+        """
+        stop = _stop(self.settings, setting)
+        known = self.known[stop]
+        text = " + '\\n' + ".join(f"(isArray({name}) ? join({name}, '\\t') : '' + {name})" for name in known)
+        marks = [{"type": "text", "encode": {"update": {"text": {"signal": text}}}}]
+        signals = [{**s, "value": stop} if s["name"] == "stop" else s for s in self.vega["signals"]]
+        scene = vlc.vega_to_scenegraph({"signals": signals, "marks": marks})["scenegraph"]
+        found = scene["items"][0]["items"][0]["items"][0]["text"].split("\n")
+        return {name: _like(value, text) for (name, value), text in zip(known.items(), found, strict=True)}
+
+    def page(self) -> dict[str, Any]:
+        """What the book's page is made of (``book/_ext/dial.py``), with Python's own numbers at three stops for the tests."""
+        spec = json.dumps(self.vega, ensure_ascii=False)
+        for name, colour in COLOURS.items():  # variables, which follow the book's light
+            spec = spec.replace(f'"{colour}"', f'"var(--dial-{name})"').replace(f'"{deep(colour)}"', f'"var(--dial-{name}-deep)"')
+        last = len(self.settings) - 1
+        stops = sorted({0, self.start, last} if 0 < self.start < last else {0, last // 2, last})
+        numbers = [name for name, value in self.known[0].items() if isinstance(value, (int, float))]
+        return {
+            "label": self.label,
+            "values": self.values,
+            "start": self.start,
+            "sentence": self.sentence,
+            "height": int(re.search(r'height="(\d+)', self.still)[1]),  # type: ignore[index]
+            "expected": {"stops": stops, "numbers": {name: [self.known[stop][name] for stop in stops] for name in numbers}},
+            "spec": json.loads(spec),
+        }
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        said = "".join(part if isinstance(part, str) else part[1][self.start] for part in self.sentence)
+        return {
+            "text/plain": f"{self.label} {self.values[self.start]}: {said}",
+            "image/png": b64encode(vlc.svg_to_png(self.still, scale=2)).decode(),
+            "image/svg+xml": self.still,
+            MIME: self.page(),
+        }
+
+
+def dial(
+    at: Callable[[Any], Mapping[str, Any]],
+    settings: Sequence[Any],
+    turn: str,
+    say: str,
+    *panels: Any,
+    start: Any = None,
+    formulas: Mapping[str, str] | None = None,
+) -> Dial:
+    """A slider that moves panels and a sentence.
+
+    Args:
+        at: a function of the setting; what is known there, by name: numbers, texts, and lists or arrays of them for curves.
+            Names stand in the sentence and in the panels. What is the same at every stop is shipped once.
+        settings: where the slider stops, in order.
+        turn: how a setting is written, with the slider in its place: ``"A day too late costs {c:g} times a day too early"``.
+            The name in it, here ``c``, is the setting's.
+        say: the sentence, with places such as ``{best:.0f}``.
+        panels: from `panel`, top to bottom; or one Altair chart whose expressions use the names.
+        start: the setting at which the dial stands first, and the still picture always; the first unless given.
+        formulas: Vega expressions for some of the numbers, in place of a table; they may use the setting and other names.
+
+    Raises:
+        ValueError: if a name is used that ``at`` does not give, a number is not finite, or a formula disagrees with ``at``.
+
+    Example:
+        A curve that SciPy computes, looked up, and a quantile in closed form, as a formula:
+
+        >>> import numpy as np
+        >>> from scipy.stats import expon
+        >>> from course_pkg.plots import RED
+        >>> days = np.linspace(0, 5, 51)
+        >>> def at(c):
+        ...     day = expon.ppf(1 / (1 + c))
+        ...     return {"days": days, "lives": expon.sf(days) ** (1 / c), "day": day, "mean": expon.mean()}
+        >>> survival = panel(line("days", "lives"), rule("day", RED, "day {day:.1f}"), x=("day", 0, 5), y=("share", 0, 1))
+        >>> pump = dial(at, (1, 3, 9), "Late costs {c:g} times early", "Go on day {day:.1f}.", survival, formulas={"day": "log(1 + 1 / c)"})
+        >>> round(pump.read(9)["day"], 4), pump.read(9)["mean"]
+        (0.1054, 1.0)
+    """
+    name, label, written = _turned(turn)
+    settings = tuple(settings)
+    known = tuple(_known(name, setting, at(setting)) for setting in settings)
+    formulas = dict(formulas or {})
+    _refuse(known, formulas)
+    values = tuple(written.format(setting) for setting in settings)
+    first = 0 if start is None else _stop(settings, start)
+    chart = (alt.vconcat(*panels) if len(panels) > 1 else panels[0]).to_dict()
+    chart["params"] = [{"name": "stop", "value": first}, *_params(known, formulas), *_said(chart, known), *chart.get("params", [])]
+    chart["config"] = CONFIG
+    chart.pop("usermeta", None)
+    vega = vlc.vegalite_to_vega(chart, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    made = Dial(settings, first, known, label, values, _sentence(say, known), vega, _drawn(vega))
+    for stop in sorted({0, first, len(settings) - 1}) if formulas else ():
+        _agree(made.read(settings[stop]), known[stop], formulas, settings[stop])
+    return made
+
+
+def _turned(turn: str) -> tuple[str, str, str]:
+    """The slider's name, its label, and how a setting is written after it."""
+    (label, name, spec, _), *rest = Formatter().parse(turn)
+    if not name or any(field for _, field, _, _ in rest):
+        raise ValueError(f"turn must have one place for the setting, such as 'A day too late costs {{c:g}}': got {turn!r}")
+    return name, label.strip(" :"), f"{{:{spec}}}" + "".join(text for text, *_ in rest)
+
+
+def _stop(settings: tuple[Any, ...], setting: Any) -> int:
+    if setting not in settings:
+        raise ValueError(f"setting {setting!r} is none of the slider's stops: choose from {list(settings)}")
+    return settings.index(setting)
+
+
+def _known(name: str, setting: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``at`` gave as plain numbers, texts and lists, with the setting itself."""
+    known = {}
+    for key, value in {name: setting, **given}.items():
+        array = np.asarray(value)
+        if array.ndim > 1:
+            raise ValueError(f"{key} has shape {array.shape} at {name} = {setting!r}: give each of its rows a name of its own")
+        if array.dtype.kind not in "biufU":
+            raise ValueError(f"{key} is {value!r} at {name} = {setting!r}: give a number, a text, or a list of them")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"{key} is not finite at {name} = {setting!r}: leave out or clip what cannot be drawn")
+        known[key] = (array + 0 if array.dtype.kind == "b" else array).tolist()
+    return known
+
+
+def _refuse(known: tuple[dict[str, Any], ...], formulas: Mapping[str, str]) -> None:
+    """Raise for what would fail later, and say less."""
+    names = set(known[0])
+    for other in known[1:]:
+        if set(other) != names:
+            raise ValueError(f"at gives {sorted(names ^ set(other))} at some settings only: give the same names at each")
+    if wrong := [name for name in names if name in TAKEN or not name.isidentifier() or name.endswith("_at")]:
+        raise ValueError(f"at gives {wrong}, which mean something else in an expression: choose other names")
+    if missing := set(formulas) - names:
+        raise ValueError(f"formulas has {sorted(missing)}, which at does not give: let it compute them, for the check")
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, list):
+        return [_rounded(entry, 6) for entry in value]  # a thousandth of a pixel
+    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+
+
+def _params(known: tuple[dict[str, Any], ...], formulas: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The names as Vega's parameters: each a constant, or an entry of a table at the slider's stop; then the formulas."""
+    params: list[dict[str, Any]] = []
+    for name in [name for name in known[0] if name not in formulas]:
+        table = [_rounded(row[name], 9) for row in known]
+        if all(entry == table[0] for entry in table):
+            params.append({"name": name, "value": table[0]})
+        else:
+            params += [{"name": f"{name}_at", "value": table}, {"name": name, "expr": f"{name}_at[stop]"}]
+    return params + [{"name": name, "expr": expression} for name, expression in formulas.items()]
+
+
+def _written(template: str, row: Mapping[str, Any]) -> str:
+    """A template with its numbers, whose minus is a minus."""
+    pieces = []
+    for text, name, spec, _ in Formatter().parse(template):
+        if name is not None and name not in row:
+            raise ValueError(f"{template!r} names {name!r}, which at does not give: it gives {sorted(row)}")
+        pieces.append(text + (format(row[name], spec or "").replace("-", "−") if name else ""))
+    return "".join(pieces)
+
+
+def _said(chart: Any, known: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+    """The texts of the chart at each stop."""
+    templates = dict.fromkeys(re.findall(r"said\['([^']*)'\]", json.dumps(chart, ensure_ascii=False)))
+    tables = {template: [_written(template, row) for row in known] for template in templates}
+    entries = ", ".join(f"'{template}': said_at['{template}'][stop]" for template in templates)
+    return [{"name": "said_at", "value": tables}, {"name": "said", "expr": f"{{{entries}}}"}] if tables else []
+
+
+def _sentence(say: str, known: tuple[dict[str, Any], ...]) -> tuple[Any, ...]:
+    parts: list[Any] = []
+    for text, name, spec, _ in Formatter().parse(say):
+        parts.append(text)
+        if name is not None:
+            parts.append((name, [_written(f"{{{name}:{spec}}}", row) for row in known]))
+    return tuple(part for part in parts if part)
+
+
+def _drawn(vega: Any) -> str:
+    """The picture at the start; a name that is not known is found out here."""
+    try:
+        return vlc.vega_to_svg({**vega, "background": "white"})
+    except ValueError as error:
+        if unknown := re.search(r'Unrecognized signal name: "(\w+)"', str(error)):
+            raise ValueError(f"an expression names {unknown[1]!r}, which at does not give") from None
+        raise
+
+
+def _like(value: Any, text: str) -> Any:
+    """A text that Vega wrote, as what it was."""
+    if isinstance(value, list):
+        return [_like(entry, piece) for entry, piece in zip(value, text.split("\t"), strict=True)]
+    return text if isinstance(value, str) else float(text)
+
+
+def _agree(found: Mapping[str, Any], known: Mapping[str, Any], formulas: Mapping[str, str], setting: Any) -> None:
+    for name, formula in formulas.items():
+        if not np.allclose(found[name], known[name], rtol=1e-4, atol=1e-9):
+            raise ValueError(f"{name} is {known[name]} at {setting!r}, and its formula {formula!r} gives {found[name]}")
