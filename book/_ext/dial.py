@@ -56,11 +56,6 @@ class StillIntoDial(SphinxPostTransform):
             node += next(picture.findall(nodes.image)).deepcopy()
 
 
-def steady(texts) -> str:
-    """An attribute with the longest of some texts, which keeps its place open so that nothing moves."""
-    return f'data-longest="{escape(max(texts, key=len))}"'
-
-
 def visit(self, node) -> None:
     height = node["page"]["height"]
     self.body.append(f'<div class="dial" style="--dial-height: {height}px"><div class="dial-frame">')
@@ -68,29 +63,31 @@ def visit(self, node) -> None:
 
 def depart(self, node) -> None:
     page, name = node["page"], f"dial-{node['number']}"
-    start, last = page["start"], len(page["values"]) - 1
-    value = escape(page["values"][start])
+    label, *value = page["turn"]
     data = json.dumps(page, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
     self.body.append(
         '<div class="dial-chart" aria-hidden="true"></div></div>'
-        f'<div class="dial-turn"><label for="{name}">{escape(page["label"])}</label>'
-        f'<input id="{name}" type="range" min="0" max="{last}" value="{start}" aria-valuetext="{value}" autocomplete="off">'
-        f'<span class="dial-value" aria-hidden="true" {steady(page["values"])}><span>{value}</span></span></div>'
-        f'<div class="dial-say" {steady(sentences(page))}><output for="{name}">{said(page)}</output></div>'
+        f'<div class="dial-text"{steady(page, "turn")}><span><label for="{name}">{escape(label)}</label>'
+        f'<span class="dial-value">{shown(value, page["start"])}</span></span></div>'
+        f'<input id="{name}" type="range" min="0" max="{page["last"]}" value="{page["start"]}" autocomplete="off">'
+        f'<div class="dial-text"{steady(page, "sentence")}><output for="{name}">{shown(page["sentence"], page["start"])}</output></div>'
         f'<script type="application/json">{data}</script></div>'
     )
 
 
-def sentences(page) -> list[str]:
-    """What the dial says at each stop."""
-    stops = range(len(page["values"]))
-    return ["".join(part if isinstance(part, str) else part[1][stop] for part in page["sentence"]) for stop in stops]
+def steady(page, what) -> str:
+    """An attribute with the longest that stands there at any stop; it keeps the place open, so that nothing moves."""
+    texts = [written(page[what], stop) for stop in range(page["last"] + 1)]
+    return f' data-longest="{escape(max(texts, key=len))}"'
 
 
-def said(page) -> str:
-    """The sentence at the start, with a place for each number."""
-    place = lambda name, texts: f'<b data-name="{name}">{escape(texts[page["start"]])}</b>'
-    return "".join(escape(part) if isinstance(part, str) else place(*part) for part in page["sentence"])
+def written(parts, stop) -> str:
+    return "".join(part if isinstance(part, str) else part[1][stop] for part in parts)
+
+
+def shown(parts, stop) -> str:
+    """The same as HTML, with a place for each number."""
+    return "".join(escape(part) if isinstance(part, str) else f'<b data-name="{part[0]}">{escape(part[1][stop])}</b>' for part in parts)
 
 
 def write_vega(app, exception) -> None:

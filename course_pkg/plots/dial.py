@@ -8,10 +8,11 @@ carries the dial for the book along; ``book/_ext/dial.py`` makes the page of it.
 """
 
 import json
+import math
 import re
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ vlc = needs("vl_convert", "book")
 
 MIME = "application/vnd.course.dial+json"
 WIDTH = 560  # pixels of the drawing itself, on a desk; a phone's is narrower
+ROW = 18  # pixels from one row of words to the next
 INK = plots.BLACK
 GRID = "#E3E7EB"
 COLOURS = {name: getattr(plots, name.upper()) for name in ("blue", "orange", "green", "purple", "red", "sky", "yellow")}
@@ -39,8 +41,9 @@ CONFIG = {
     "background": None,
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
+    "text": {"fontSize": 13},
     "axis": {f"{part}Color": INK for part in ("label", "title", "domain", "tick")}
-    | {"grid": False, "labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal", "tickCount": 5},
+    | {"grid": False, "labelFontSize": 12, "titleFontSize": 13, "titleFontWeight": "normal", "tickCount": 5, "labelFlush": False},
     "axisY": {"minExtent": 40, "gridColor": GRID},
     "concat": {"spacing": 12},
 }
@@ -82,39 +85,45 @@ def _points(x: str, y: str) -> Any:
     return chart.transform_calculate(y=array(y)).transform_flatten(["x", "y"])
 
 
-def line(x: str, y: str, colour: str = INK, *, dash: bool = False, width: float = 2.2) -> Layer:
+def line(x: str, y: str, colour: str = INK, *, dash: bool = False, width: float | int = 2.2) -> Layer:
     """A curve through the arrays named ``x`` and ``y``, in their order; ``y`` may be an expression of ``datum.x``."""
     style = {"color": colour, "strokeWidth": width, "strokeDash": [5, 3] if dash else [1, 0]}
     return lambda axes: _points(x, y).mark_line(clip=True, order=False, **style).encode(axes.x, axes.y)
 
 
-def area(x: str, y: str, colour: str = plots.SKY, *, where: str = "true", opacity: float = 0.4) -> Layer:
-    """The area under a curve, where an expression of ``datum.x`` holds, such as ``"datum.x <= best"``."""
-    part = _points(x, y).transform_filter(where)
+def area(x: str, y: str, colour: str = plots.SKY, *, low: str = "", high: str = "", opacity: float | int = 0.4) -> Layer:
+    """The area under a curve, from ``low`` to ``high``: numbers by name, such as ``high="best"``."""
+    part = _points(x, y)
+    if low or high:  # what lies beyond is folded onto the edge, so that the edge need not be a point of the curve
+        part = part.transform_calculate(x=f"clamp(datum.x, {low or -1e300}, {high or 1e300})")
     return lambda axes: part.mark_area(clip=True, color=colour, opacity=opacity).encode(axes.x, axes.y.copy().stack(None))
 
 
-def bars(x: str, y: str, colour: str = plots.BLUE, *, width: float = 14) -> Layer:
+def bars(x: str, y: str, colour: str = plots.BLUE, *, width: float | int = 14) -> Layer:
     """A bar from 0 to each ``y``, ``width`` pixels wide."""
     return lambda axes: _points(x, y).mark_bar(clip=True, color=colour, size=width).encode(axes.x, axes.y.copy().stack(None))
 
 
-def dots(x: str, y: str, colour: str = plots.RED, *, size: float = 90, opacity: float = 1) -> Layer:
+def dots(x: str, y: str, colour: str = plots.RED, *, size: float | int = 90, opacity: float | int = 1) -> Layer:
     """A dot, or many."""
     return lambda axes: _points(x, y).mark_point(clip=True, color=colour, filled=True, size=size, opacity=opacity).encode(axes.x, axes.y)
 
 
 def rule(x: str, colour: str = plots.RED, text: str = "", *, row: int = 0, dash: bool = False) -> Layer:
-    """An upright line at the number ``x``, with words such as ``"day {best:.0f}"`` in a row of its own, on the side with more room."""
+    """An upright line at the number ``x``, with words such as ``"day {best:.0f}"`` at its top, on the side with more room.
+
+    Words of different lines stand in rows of their own, and a line begins at its row, so that it does not cross those above.
+    """
 
     def draw(axes: Axes) -> Any:
-        upright = _points(x, x).mark_rule(color=colour, strokeWidth=2.5, strokeDash=[5, 3] if dash else [1, 0]).encode(axes.x)
+        style = {"color": colour, "strokeWidth": 2.5, "strokeDash": [5, 3] if dash else [1, 0]}
+        upright = _points(x, x).mark_rule(**style).encode(axes.x, y=alt.value(ROW * row), y2=alt.value("height"))
         if not text:
             return upright
         left = f"{x} > {axes.middle}"
         place = {"align": alt.expr(f"{left} ? 'right' : 'left'"), "dx": alt.expr(f"{left} ? -6 : 6")}
         name = _points(x, x).mark_text(color=deep(colour), text=alt.expr(said(text)), baseline="top", **place)
-        return alt.layer(upright, name.encode(axes.x, y=alt.value(2 + 17 * row)))
+        return alt.layer(upright, name.encode(axes.x, y=alt.value(ROW * row + 2)))
 
     return draw
 
@@ -136,7 +145,9 @@ def _axis(channel: Any, field: str, spec: Sequence[Any]) -> Any:
     if isinstance(domain[0], (list, tuple)):
         return channel(f"{field}:N", title=title, scale=alt.Scale(domain=list(domain[0])), axis=alt.Axis(labelAngle=0))
     low, high, kind = [*domain, "linear"][:3]
-    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], type=kind, nice=False, zero=False))
+    tens = [10.0**k for k in range(-12, 13) if low <= 10.0**k <= high] if kind == "log" else []
+    axis = alt.Axis(values=tens) if len(tens) > 1 else alt.Undefined
+    return channel(f"{field}:Q", title=title, scale=alt.Scale(domain=[low, high], type=kind, nice=False, zero=False), axis=axis)
 
 
 def _middle(spec: Sequence[Any]) -> float | None:
@@ -167,9 +178,8 @@ class Dial(NamedTuple):
     settings: tuple[Any, ...]  # where the slider stops
     start: int  # the stop that the still picture shows
     known: tuple[dict[str, Any], ...]  # at each stop, by name: a number, a text, or a list of them
-    label: str  # of the slider
-    values: tuple[str, ...]  # how each setting is written
-    sentence: tuple[Any, ...]  # text, and in between (name, how it is written at each stop)
+    turn: tuple[Any, ...]  # text, and in between the setting's name and how it is written at each stop
+    sentence: tuple[Any, ...]  # the same, of the sentence
     vega: dict[str, Any]  # the chart, compiled
     still: str  # SVG
 
@@ -192,24 +202,24 @@ class Dial(NamedTuple):
         """What the book's page is made of (``book/_ext/dial.py``), with Python's own numbers at three stops for the tests."""
         spec = json.dumps(self.vega, ensure_ascii=False)
         for name, colour in COLOURS.items():  # variables, which follow the book's light
-            spec = spec.replace(f'"{colour}"', f'"var(--dial-{name})"').replace(f'"{deep(colour)}"', f'"var(--dial-{name}-deep)"')
+            spec = spec.replace(colour, f"var(--dial-{name})").replace(deep(colour), f"var(--dial-{name}-deep)")
         last = len(self.settings) - 1
         stops = sorted({0, self.start, last} if 0 < self.start < last else {0, last // 2, last})
         numbers = [name for name, value in self.known[0].items() if isinstance(value, (int, float))]
         return {
-            "label": self.label,
-            "values": self.values,
-            "start": self.start,
+            "turn": self.turn,
             "sentence": self.sentence,
+            "start": self.start,
+            "last": last,
             "height": int(re.search(r'height="(\d+)', self.still)[1]),  # type: ignore[index]
             "expected": {"stops": stops, "numbers": {name: [self.known[stop][name] for stop in stops] for name in numbers}},
             "spec": json.loads(spec),
         }
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        said = "".join(part if isinstance(part, str) else part[1][self.start] for part in self.sentence)
+        now = lambda parts: "".join(part if isinstance(part, str) else part[1][self.start] for part in parts)
         return {
-            "text/plain": f"{self.label} {self.values[self.start]}: {said}",
+            "text/plain": f"{now(self.turn)}\n{now(self.sentence)}",
             "image/png": b64encode(vlc.svg_to_png(self.still, scale=2)).decode(),
             "image/svg+xml": self.still,
             MIME: self.page(),
@@ -218,7 +228,7 @@ class Dial(NamedTuple):
 
 def dial(
     at: Callable[[Any], Mapping[str, Any]],
-    settings: Sequence[Any],
+    settings: Iterable[Any],
     turn: str,
     say: str,
     *panels: Any,
@@ -256,36 +266,39 @@ def dial(
         >>> round(pump.read(9)["day"], 4), pump.read(9)["mean"]
         (0.1054, 1.0)
     """
-    name, label, written = _turned(turn)
-    settings = tuple(settings)
+    name = _setting_of(turn)
+    settings = tuple(getattr(setting, "item", lambda setting=setting: setting)() for setting in settings)
+    if len(settings) < 2:
+        raise ValueError(f"settings has {len(settings)} stops: a slider needs two or more")
     known = tuple(_known(name, setting, at(setting)) for setting in settings)
     formulas = dict(formulas or {})
     _refuse(known, formulas)
-    values = tuple(written.format(setting) for setting in settings)
     first = 0 if start is None else _stop(settings, start)
     chart = (alt.vconcat(*panels) if len(panels) > 1 else panels[0]).to_dict()
     chart["params"] = [{"name": "stop", "value": first}, *_params(known, formulas), *_said(chart, known), *chart.get("params", [])]
     chart["config"] = CONFIG
     chart.pop("usermeta", None)
     vega = vlc.vegalite_to_vega(chart, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
-    made = Dial(settings, first, known, label, values, _sentence(say, known), vega, _drawn(vega))
+    made = Dial(settings, first, known, _parts(turn, known), _parts(say, known), vega, _drawn(vega))
     for stop in sorted({0, first, len(settings) - 1}) if formulas else ():
         _agree(made.read(settings[stop]), known[stop], formulas, settings[stop])
     return made
 
 
-def _turned(turn: str) -> tuple[str, str, str]:
-    """The slider's name, its label, and how a setting is written after it."""
-    (label, name, spec, _), *rest = Formatter().parse(turn)
-    if not name or any(field for _, field, _, _ in rest):
-        raise ValueError(f"turn must have one place for the setting, such as 'A day too late costs {{c:g}}': got {turn!r}")
-    return name, label.strip(" :"), f"{{:{spec}}}" + "".join(text for text, *_ in rest)
+def _setting_of(turn: str) -> str:
+    places = [name for _, name, _, _ in Formatter().parse(turn) if name is not None]
+    if len(places) != 1 or not places[0].isidentifier() or turn.startswith("{"):
+        raise ValueError(f"turn must be words and then one place, such as 'A day too late costs {{c:g}}': got {turn!r}")
+    return places[0]
 
 
 def _stop(settings: tuple[Any, ...], setting: Any) -> int:
-    if setting not in settings:
+    number = lambda value: isinstance(value, (int, float)) and not isinstance(value, bool)
+    same = lambda stop: stop == setting or (number(stop) and number(setting) and math.isclose(stop, setting))
+    found = [place for place, stop in enumerate(settings) if same(stop)]
+    if not found:
         raise ValueError(f"setting {setting!r} is none of the slider's stops: choose from {list(settings)}")
-    return settings.index(setting)
+    return found[0]
 
 
 def _known(name: str, setting: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -351,9 +364,9 @@ def _said(chart: Any, known: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]
     return [{"name": "said_at", "value": tables}, {"name": "said", "expr": f"{{{entries}}}"}] if tables else []
 
 
-def _sentence(say: str, known: tuple[dict[str, Any], ...]) -> tuple[Any, ...]:
+def _parts(template: str, known: tuple[dict[str, Any], ...]) -> tuple[Any, ...]:
     parts: list[Any] = []
-    for text, name, spec, _ in Formatter().parse(say):
+    for text, name, spec, _ in Formatter().parse(template):
         parts.append(text)
         if name is not None:
             parts.append((name, [_written(f"{{{name}:{spec}}}", row) for row in known]))

@@ -21,25 +21,25 @@
 
   const wake = async (dial) => {
     const { parse, View, expressionInterpreter: expr } = await load();
-    const { spec, values, sentence, start } = JSON.parse(dial.querySelector("script").textContent);
-    const [frame, chart, slider, value] = [".dial-frame", ".dial-chart", "input", ".dial-value > span"].map((name) => dial.querySelector(name));
-    const places = [...dial.querySelectorAll("output [data-name]")];
-    const texts = sentence.filter(Array.isArray).map(([, written]) => written);
+    const { spec, turn, sentence, start } = JSON.parse(dial.querySelector("script").textContent);
+    const [frame, chart, slider, value] = [".dial-frame", ".dial-chart", "input", ".dial-value"].map((name) => dial.querySelector(name));
+    const places = [...dial.querySelectorAll("[data-name]")];
+    const texts = [...turn, ...sentence].filter(Array.isArray).map(([, written]) => written);
+    value.setAttribute("aria-hidden", "true"); // from now on the slider says it
     frame.setAttribute("role", "img");
     frame.setAttribute("aria-label", frame.querySelector("img").alt);
     const view = new View(parse(spec, null, { ast: true }), { expr, renderer: "svg", container: chart, hover: false });
     dial.view = view; // for a curious reader's console, and for the tests
 
-    const turn = () => {
+    const go = () => {
       const stop = slider.valueAsNumber;
-      value.textContent = values[stop];
-      slider.setAttribute("aria-valuetext", values[stop]);
       places.forEach((place, i) => (place.textContent = texts[i][stop]));
+      slider.setAttribute("aria-valuetext", value.textContent);
       return view.signal("stop", stop).runAsync();
     };
     slider.value = start;
-    slider.addEventListener("input", turn);
-    await turn();
+    slider.addEventListener("input", go);
+    await go();
     const width = spec.signals.some(({ name }) => name === "childWidth") ? "childWidth" : "width"; // of panels above one another
     await fit(view, chart, width);
     new ResizeObserver(() => fit(view, chart, width)).observe(chart);
