@@ -67,7 +67,7 @@ def depart(self, node) -> None:
     data = json.dumps(page, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
     self.body.append(
         '<div class="dial-chart" aria-hidden="true"></div></div>'
-        f'<div class="dial-text"{steady(page, "turn")}><span><label for="{name}">{escape(label)}</label>'
+        f'<div class="dial-text"{steady(page, "turn")}><span><label for="{name}">{escape(label.rstrip())}</label> '
         f'<span class="dial-value">{shown(value, page["start"])}</span></span></div>'
         f'<input id="{name}" type="range" min="0" max="{page["last"]}" value="{page["start"]}" autocomplete="off">'
         f'<div class="dial-text"{steady(page, "sentence")}><output for="{name}">{shown(page["sentence"], page["start"])}</output></div>'

@@ -51,7 +51,10 @@
     (entries) => {
       for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
         near.unobserve(target);
-        wake(target).catch(console.error);
+        wake(target).catch((error) => {
+          target.dataset.failed = "";
+          console.error(error);
+        });
       }
     },
     { rootMargin: "400px" },
