@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import altair as alt
 import numpy as np
@@ -69,26 +70,41 @@ def test_words_in_the_drawing_are_python_s_too():
 
 
 def test_every_layer_draws_and_panels_stand_above_one_another():
-    deeds = panel(bars("names", "cost", GREEN, width=30), x=("deed", ["go", "wait"]), y=("cost", 1, 100, "log"), height=60)
+    deeds = panel(bars("names", "cost", GREEN), x=("deed", ["go", "wait"]), y=("cost", 1, 100, "log"), height=60)
     shaded = [area("days", "density"), area("days", "density", RED, high="best")]
     marked = [
         dots("best", "0.1"),
         rule("best", BLUE, "here", row=1, dash=True),
-        level("0.2"),
+        level("0.2", GREEN, "{deed}!"),
         words("best", "0.2", "{deed}", align="right"),
     ]
     first = plain(*shaded, line("days", "0.1 * exp(-datum.x)", dash=True), *marked)
     both = made(panels=[first, deeds], at=lambda u: {**at(u), "names": ["go", "wait"], "cost": [10 * u, 5]})
     kinds = re.findall(r'class="mark-(\w+) role-mark', both.still)
-    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"line": 2, "area": 2, "symbol": 1, "rule": 2, "text": 2, "rect": 1}
+    assert {kind: kinds.count(kind) for kind in set(kinds)} == {"line": 2, "area": 2, "symbol": 1, "rule": 2, "text": 3, "rect": 1}
     assert both.page()["height"] > 250
 
 
+def corners(shown, kind):
+    """The corners of each mark of a kind in the picture, shape (corners, 2), in pixels."""
+    root = ElementTree.fromstring(shown.still)
+    groups = [group for group in root.findall(".//{*}g") if group.get("class", "").startswith(f"mark-{kind} role-mark")]
+    paths = [path.get("d") for group in groups for path in group.findall("{*}path")]
+    return [np.array([piece.split(",") for piece in re.split("[MLZ]", path) if piece], float) for path in paths]
+
+
 def test_the_shaded_part_ends_where_it_should_between_two_points_of_the_curve():
-    shown = made(panels=[panel(area("days", "density", high="best"), x=("day", 0, 20), y=("density", 0, 0.3))], start=0.9)
-    (path,) = re.findall(r'aria-label="[^"]*"[^>]*d="(M[^"]*)"|role-mark[^>]*><path[^>]* d="(M[^"]*)"', shown.still)
-    right = max(float(x) for x in re.findall(r"[ML](-?[\d.]+),", "".join(path)))
-    assert right == pytest.approx(560 * gamma.ppf(0.9, 3) / 20, abs=0.01)
+    (shaded,) = corners(made(panels=[plain(area("days", "density", high="best"))], start=0.9), "area")
+    assert shaded[:, 0].max() == pytest.approx(560 * gamma.ppf(0.9, 3) / 20, abs=0.01)
+
+
+def test_a_bar_is_as_wide_as_it_says_and_a_band_lies_between_two_curves():
+    layers = bars("days", "density", width=1), area("days", "density", floor="half")
+    shown = made(panels=[plain(*layers)], at=lambda u: {**at(u), "half": gamma.pdf(DAYS, 3) / 2})
+    assert shown.still.count("h28v") == len(DAYS)
+    (band,) = corners(shown, "area")
+    at_two = band[np.isclose(band[:, 0], 56), 1]
+    np.testing.assert_allclose(np.sort(150 - at_two), 500 * gamma.pdf(2, 3) * np.array([0.5, 1]), atol=0.01)
 
 
 def test_a_chart_of_altair_s_own_serves():

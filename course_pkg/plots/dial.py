@@ -58,6 +58,7 @@ class Axes(NamedTuple):
     x: Any  # alt.X of the field "x"
     y: Any  # alt.Y of the field "y"
     middle: float | None  # of the x axis; none where it is a list of names
+    floor: float | int  # where bars stand: 0, or the low end of a logarithmic axis
 
 
 Layer = Callable[[Axes], Any]  # a layer is drawn when its panel's axes are known
@@ -76,37 +77,50 @@ def said(template: str) -> str:
     return f"said['{template}']"
 
 
-def _points(x: str, y: str) -> Any:
-    """A chart of a row for each entry of two arrays (or one row, for numbers), with the fields x and y."""
-    array = lambda name: f"isArray({name}) ? {name} : [{name}]"
-    chart = alt.Chart(alt.Data(values=[{}])).transform_calculate(x=array(x))
-    if "datum." in y:
-        return chart.transform_flatten(["x"]).transform_calculate(y=y)
-    return chart.transform_calculate(y=array(y)).transform_flatten(["x", "y"])
+def _points(**fields: str) -> Any:
+    """A chart of a row for each entry of some arrays (or one row, for numbers), which become its fields."""
+    arrays = {field: f"isArray({name}) ? {name} : [{name}]" for field, name in fields.items() if "datum." not in name}
+    chart = alt.Chart(alt.Data(values=[{}])).transform_calculate(**arrays).transform_flatten(list(arrays))
+    rest = {field: expression for field, expression in fields.items() if field not in arrays}
+    return chart.transform_calculate(**rest) if rest else chart
+
+
+def _stroke(colour: str, width: float, dash: bool) -> dict[str, Any]:
+    return {"color": colour, "strokeWidth": width, "strokeDash": [5, 3] if dash else [1, 0]}
 
 
 def line(x: str, y: str, colour: str = INK, *, dash: bool = False, width: float | int = 2.2) -> Layer:
     """A curve through the arrays named ``x`` and ``y``, in their order; ``y`` may be an expression of ``datum.x``."""
-    style = {"color": colour, "strokeWidth": width, "strokeDash": [5, 3] if dash else [1, 0]}
-    return lambda axes: _points(x, y).mark_line(clip=True, order=False, **style).encode(axes.x, axes.y)
+    return lambda axes: _points(x=x, y=y).mark_line(clip=True, order=False, **_stroke(colour, width, dash)).encode(axes.x, axes.y)
 
 
-def area(x: str, y: str, colour: str = plots.SKY, *, low: str = "", high: str = "", opacity: float | int = 0.4) -> Layer:
-    """The area under a curve, from ``low`` to ``high``: numbers by name, such as ``high="best"``."""
-    part = _points(x, y)
+def area(x: str, y: str, colour: str = plots.SKY, *, low: str = "", high: str = "", floor: str = "", opacity: float | int = 0.4) -> Layer:
+    """The area under a curve, from ``low`` to ``high`` (``high="best"``), and down to the curve ``floor``, or to 0."""
+    part = _points(x=x, y=y, floor=floor) if floor else _points(x=x, y=y)
     if low or high:  # what lies beyond is folded onto the edge, so that the edge need not be a point of the curve
         part = part.transform_calculate(x=f"clamp(datum.x, {low or -1e300}, {high or 1e300})")
-    return lambda axes: part.mark_area(clip=True, color=colour, opacity=opacity).encode(axes.x, axes.y.copy().stack(None))
+    below = {"y2": "floor:Q"} if floor else {}
+    draw = part.mark_area(clip=True, color=colour, opacity=opacity)
+    return lambda axes: draw.encode(axes.x, axes.y.copy().stack(None), **below)
 
 
-def bars(x: str, y: str, colour: str = plots.BLUE, *, width: float | int = 14) -> Layer:
-    """A bar from 0 to each ``y``, ``width`` pixels wide."""
-    return lambda axes: _points(x, y).mark_bar(clip=True, color=colour, size=width).encode(axes.x, axes.y.copy().stack(None))
+def bars(x: str, y: str, colour: str = plots.BLUE, *, width: float | int = 0.8) -> Layer:
+    """A bar from 0 to each ``y``, as wide as ``width`` says in the units of the axis, or in shares of a name's place."""
+
+    def draw(axes: Axes) -> Any:
+        chart = _points(x=x, y=y).transform_calculate(floor=str(axes.floor))
+        if axes.middle is None:
+            return chart.mark_bar(clip=True, color=colour, width=alt.RelativeBandSize(band=width)).encode(axes.x, axes.y, y2="floor:Q")
+        chart = chart.transform_calculate(right=f"datum.x + {width / 2}", x=f"datum.x - {width / 2}")
+        return chart.mark_rect(clip=True, color=colour).encode(axes.x, axes.y, x2="right:Q", y2="floor:Q")
+
+    return draw
 
 
 def dots(x: str, y: str, colour: str = plots.RED, *, size: float | int = 90, opacity: float | int = 1) -> Layer:
     """A dot, or many."""
-    return lambda axes: _points(x, y).mark_point(clip=True, color=colour, filled=True, size=size, opacity=opacity).encode(axes.x, axes.y)
+    style = {"color": colour, "filled": True, "size": size, "opacity": opacity}
+    return lambda axes: _points(x=x, y=y).mark_point(clip=True, **style).encode(axes.x, axes.y)
 
 
 def rule(x: str, colour: str = plots.RED, text: str = "", *, row: int = 0, dash: bool = False) -> Layer:
@@ -116,28 +130,35 @@ def rule(x: str, colour: str = plots.RED, text: str = "", *, row: int = 0, dash:
     """
 
     def draw(axes: Axes) -> Any:
-        style = {"color": colour, "strokeWidth": 2.5, "strokeDash": [5, 3] if dash else [1, 0]}
-        upright = _points(x, x).mark_rule(**style).encode(axes.x, y=alt.value(ROW * row), y2=alt.value("height"))
+        upright = _points(x=x).mark_rule(**_stroke(colour, 2.5, dash)).encode(axes.x, y=alt.value(ROW * row), y2=alt.value("height"))
         if not text:
             return upright
         left = f"{x} > {axes.middle}"
-        place = {"align": alt.expr(f"{left} ? 'right' : 'left'"), "dx": alt.expr(f"{left} ? -6 : 6")}
-        name = _points(x, x).mark_text(color=deep(colour), text=alt.expr(said(text)), baseline="top", **place)
+        place = {"align": alt.expr(f"{left} ? 'right' : 'left'"), "dx": alt.expr(f"{left} ? -6 : 6"), "baseline": "top"}
+        name = _points(x=x).mark_text(color=deep(colour), text=alt.expr(said(text)), **place)
         return alt.layer(upright, name.encode(axes.x, y=alt.value(ROW * row + 2)))
 
     return draw
 
 
-def level(y: str, colour: str = INK, *, dash: bool = True) -> Layer:
-    """A line across, at the number ``y``."""
-    return lambda axes: _points(y, y).mark_rule(color=colour, strokeWidth=1.5, strokeDash=[5, 3] if dash else [1, 0]).encode(axes.y)
+def level(y: str, colour: str = INK, text: str = "", *, dash: bool = True) -> Layer:
+    """A line across at the number ``y``, with words above its right end."""
+
+    def draw(axes: Axes) -> Any:
+        across = _points(y=y).mark_rule(**_stroke(colour, 1.5, dash)).encode(axes.y)
+        if not text:
+            return across
+        name = _points(y=y).mark_text(color=deep(colour), text=alt.expr(said(text)), align="right", baseline="bottom", dy=-2)
+        return alt.layer(across, name.encode(axes.y, x=alt.value("width")))
+
+    return draw
 
 
 def words(x: str, y: str, text: str, colour: str = INK, *, align: str = "left") -> Layer:
     """Words such as ``"{share:.0%} refused"`` beside a point; numbers for ``x`` and ``y`` do, too."""
     dx = {"left": 6, "right": -6, "center": 0}[align]
     mark = {"align": align, "dx": dx, "color": deep(colour), "text": alt.expr(said(text)), "baseline": "bottom"}
-    return lambda axes: _points(x, y).mark_text(**mark).encode(axes.x, axes.y)
+    return lambda axes: _points(x=x, y=y).mark_text(**mark).encode(axes.x, axes.y)
 
 
 def _axis(channel: Any, field: str, spec: Sequence[Any]) -> Any:
@@ -165,7 +186,7 @@ def panel(*layers: Layer, x: Sequence[Any], y: Sequence[Any], height: int = 150)
         y: the same.
         height: of the drawing, in pixels.
     """
-    axes = Axes(_axis(alt.X, "x", x), _axis(alt.Y, "y", y), _middle(x))
+    axes = Axes(_axis(alt.X, "x", x), _axis(alt.Y, "y", y), _middle(x), y[1] if "log" in y[3:] else 0)
     return alt.layer(*(layer(axes) for layer in layers)).properties(width=WIDTH, height=height)
 
 

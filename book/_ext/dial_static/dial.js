@@ -44,7 +44,6 @@
     await fit(view, chart, width);
     new ResizeObserver(() => fit(view, chart, width)).observe(chart);
     dial.dataset.live = ""; // the drawing takes the picture's place
-    performance.mark("dial-ready");
   };
 
   const near = new IntersectionObserver(
