@@ -300,6 +300,7 @@ def dial(
     chart["config"] = CONFIG
     chart.pop("usermeta", None)
     vega = vlc.vegalite_to_vega(chart, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    vega.pop("$schema", None)
     made = Dial(settings, first, known, _parts(turn, known), _parts(say, known), vega, _drawn(vega))
     for stop in sorted({0, first, len(settings) - 1}) if formulas else ():
         _agree(made.read(settings[stop]), known[stop], formulas, settings[stop])
