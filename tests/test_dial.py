@@ -185,5 +185,4 @@ def test_vega_is_bundled_with_what_evaluates_expressions():
     spec.loader.exec_module(extension)
     assert extension.MIME == MIME
     bundle = extension.vl_convert.javascript_bundle(extension.PARTS)
-    assert re.search(r"window\.dialVega=\{parse:\w+,View:\w+,expressionInterpreter:\w+\}", bundle)
-    assert f'"{extension.vl_convert.get_vega_version()}"' in bundle
+    assert re.search(r"window\.dialVega=\{parse:[\w$]+,View:[\w$]+,expressionInterpreter:[\w$]+\}", bundle)
