@@ -144,7 +144,10 @@ REFUSED = {
     "names that come and go": (lambda: made(at=lambda u: at(u) | ({"x": 1} if u > 0.5 else {})), r"at gives \['x'\] at some"),
     "a name that Vega has taken": (lambda: made(at=lambda u: {**at(u), "width": 1}), r"at gives \['width'\]"),
     "a formula without its function": (lambda: made(formulas={"mean": "3"}), r"formulas has \['mean'\]"),
-    "a straight apostrophe": (lambda: said("the engineer's"), "straight apostrophe"),
+    "a straight apostrophe": (lambda: said("the engineer's"), "straight quote"),
+    "a format that does not fit": (lambda: made(say="{deed:.1f}"), "cannot write deed, which is 'wait'"),
+    "a curve in the sentence": (lambda: made(say="{days:.1f}"), "cannot write days"),
+    "too much": (lambda: made(at=lambda u: {**at(u), "risk": u * np.arange(9000)}), "characters, and 100,000 are enough"),
 }
 
 

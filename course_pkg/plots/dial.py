@@ -35,7 +35,11 @@ INK = plots.BLACK
 GRID = "#E3E7EB"
 COLOURS = {name: getattr(plots, name.upper()) for name in ("blue", "orange", "green", "purple", "red", "sky", "yellow")}
 COLOURS |= {"ink": INK, "grid": GRID}
-TAKEN = {"stop", "said", "width", "height", "datum", "event", "item", "group", "parent", "E", "PI", "LN2", "LN10", "SQRT2", "NaN"}
+HEAVY = 100_000  # characters of a specification
+TAKEN = (  # names that mean something in Vega's expressions, or to Vega itself
+    "stop said datum event item group parent this null true false in if new var void typeof delete NaN E PI LN2 LN10 LOG2E LOG10E SQRT2"
+    " width height padding autosize background cursor childWidth childHeight"
+)
 CONFIG = {
     "aria": False,  # the page's alt text and sentence speak; a hundred marks would speak over them
     "background": None,
@@ -72,8 +76,8 @@ def deep(colour: str) -> str:
 
 def said(template: str) -> str:
     """A Vega expression for text with numbers in it, such as ``said("day {best:.0f}")``; Python writes it, at each stop."""
-    if "'" in template:
-        raise ValueError(f"template has a straight apostrophe, which would end it: write ’ instead, got {template!r}")
+    if set(template) & set("'\"\\"):
+        raise ValueError(f"template has a straight quote or a backslash, which would end it: write ’ or “, got {template!r}")
     return f"said['{template}']"
 
 
@@ -224,8 +228,7 @@ class Dial(NamedTuple):
         spec = json.dumps(self.vega, ensure_ascii=False)
         for name, colour in COLOURS.items():  # variables, which follow the book's light
             spec = spec.replace(colour, f"var(--dial-{name})").replace(deep(colour), f"var(--dial-{name}-deep)")
-        last = len(self.settings) - 1
-        stops = sorted({0, self.start, last} if 0 < self.start < last else {0, last // 2, last})
+        last, stops = len(self.settings) - 1, _three(self.start, len(self.settings))
         numbers = [name for name, value in self.known[0].items() if isinstance(value, (int, float))]
         return {
             "turn": self.turn,
@@ -301,10 +304,17 @@ def dial(
     chart.pop("usermeta", None)
     vega = vlc.vegalite_to_vega(chart, vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
     vega.pop("$schema", None)
+    if (size := len(json.dumps(vega))) > HEAVY:
+        raise ValueError(f"the dial has {size:,} characters, and {HEAVY:,} are enough: give at fewer points, or settings fewer stops")
     made = Dial(settings, first, known, _parts(turn, known), _parts(say, known), vega, _drawn(vega))
-    for stop in sorted({0, first, len(settings) - 1}) if formulas else ():
+    for stop in _three(first, len(settings)) if formulas else ():
         _agree(made.read(settings[stop]), known[stop], formulas, settings[stop])
     return made
+
+
+def _three(start: int, stops: int) -> list[int]:
+    """The stops at which a dial is compared with Python: the ends, and the start or the middle."""
+    return sorted({0, start if 0 < start < stops - 1 else stops // 2, stops - 1})
 
 
 def _setting_of(turn: str) -> str:
@@ -344,7 +354,7 @@ def _refuse(known: tuple[dict[str, Any], ...], formulas: Mapping[str, str]) -> N
     for other in known[1:]:
         if set(other) != names:
             raise ValueError(f"at gives {sorted(names ^ set(other))} at some settings only: give the same names at each")
-    if wrong := [name for name in names if name in TAKEN or not name.isidentifier() or name.endswith("_at")]:
+    if wrong := [name for name in names if name in TAKEN.split() or not name.isidentifier() or name.endswith("_at")]:
         raise ValueError(f"at gives {wrong}, which mean something else in an expression: choose other names")
     if missing := set(formulas) - names:
         raise ValueError(f"formulas has {sorted(missing)}, which at does not give: let it compute them, for the check")
@@ -372,9 +382,15 @@ def _written(template: str, row: Mapping[str, Any]) -> str:
     """A template with its numbers, whose minus is a minus."""
     pieces = []
     for text, name, spec, _ in Formatter().parse(template):
-        if name is not None and name not in row:
+        pieces.append(text)
+        if name is None:
+            continue
+        if name not in row:
             raise ValueError(f"{template!r} names {name!r}, which at does not give: it gives {sorted(row)}")
-        pieces.append(text + (format(row[name], spec or "").replace("-", "−") if name else ""))
+        try:
+            pieces.append(format(row[name], spec or "").replace("-", "−"))
+        except (TypeError, ValueError) as wrong:
+            raise ValueError(f"{template!r} cannot write {name}, which is {row[name]!r}: {wrong}") from None
     return "".join(pieces)
 
 
