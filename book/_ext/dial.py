@@ -93,7 +93,7 @@ def shown(parts, stop) -> str:
 def write_vega(app, exception) -> None:
     target = Path(app.outdir) / "_static" / "dial-vega.js"
     if exception is None and app.builder.format == "html" and not target.exists():
-        # a classic script, because a module does not load from file://, so in a scope of its own
+        # a classic script, because a module does not load from a disk, so in a scope of its own
         target.write_text(f'{LICENCES}"use strict";(()=>{{{vl_convert.javascript_bundle(PARTS)}}})();', "utf8")
 
 
