@@ -704,7 +704,8 @@ def public(module):
 
 
 def test_every_drawing_has_a_case():
-    found = {m.name: public(importlib.import_module(f"course_pkg.plots.{m.name}")) for m in pkgutil.iter_modules(plots.__path__)}
+    modules = [m.name for m in pkgutil.iter_modules(plots.__path__) if m.name != "dial"]  # its charts are Vega's: test_dial
+    found = {name: public(importlib.import_module(f"course_pkg.plots.{name}")) for name in modules}
     assert found == {module: {name.split()[0] for name in drawings} for module, drawings in CASES.items()}
 
 
