@@ -119,7 +119,7 @@ def test_a_notebook_gets_pictures_and_the_book_what_moves():
     assert set(shown) == {"text/plain", "image/png", "image/svg+xml", MIME}
     assert shown["text/plain"] == f"Tilt 0.10, say\nDay {gamma.ppf(0.1, 3):.1f}: wait."
     assert "var(" not in shown["image/svg+xml"]
-    assert json.loads(json.dumps(shown[MIME], allow_nan=False))["expected"]["stops"] == [0, 1, 3]
+    assert json.loads(json.dumps(shown[MIME], allow_nan=False))["expected"]["stops"] == [0, 2, 3]
 
 
 def test_what_does_not_change_is_shipped_once():
