@@ -8,12 +8,15 @@ because it can carry no alt text of its own.
 It also puts the executed notebook beside the page's source, so that the download button offers both.
 """
 
+import contextlib
 import importlib.util
 import re
 import shutil
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
+from jupyter_cache import get_cache
 from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
@@ -61,13 +64,16 @@ def clean_raw_html(_app, doctree, docname) -> None:
 
 
 def offer_notebook(app, pagename, _templatename, context, doctree) -> None:
-    """Give the download button the executed notebook, which myst-nb leaves beside the output folder."""
-    executed = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
-    if doctree is None or not executed.is_file() or not str(context.get("sourcename", "")).endswith(".md"):
+    """Give the download button the page's notebook, which myst-nb leaves beside the output folder, with what its cells put out."""
+    plain = Path(app.outdir).parent / "jupyter_execute" / f"{pagename}.ipynb"
+    if doctree is None or not plain.is_file() or not str(context.get("sourcename", "")).endswith(".md"):
         return
     target = Path(app.outdir) / "_sources" / f"{pagename}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(executed, target)
+    notebook = nbformat.read(plain, 4)
+    with contextlib.suppress(KeyError):  # a page without code is not in the store
+        _, notebook = get_cache(app.config.nb_execution_cache_path).merge_match_into_notebook(notebook)
+    nbformat.write(notebook, target)
     context["ipynb_source"] = f"{pagename}.ipynb"
 
 

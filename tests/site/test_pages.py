@@ -1,6 +1,7 @@
 """Every page of the built book in a real browser: at a desk, on a phone, and in the dark."""
 
 import importlib
+import json
 import pkgutil
 import re
 from urllib.error import HTTPError
@@ -104,6 +105,12 @@ def test_pages_and_figures_count_by_chapter():
     for page, chapter in ((first, "4"), (last, "8")):
         assert f"<title>{chapter}.1. " in page
         assert set(re.findall(r"Fig\. (\d+)\.\d", page)) == {chapter}
+
+
+def test_a_downloaded_notebook_holds_what_its_cells_put_out():
+    cells = json.loads((SITE / "_sources" / "decisions" / "risk.ipynb").read_text("utf8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert sum(bool(cell["outputs"]) for cell in code) > len(code) / 2
 
 
 def test_nothing_in_the_output_is_left_from_thebe_or_a_cdn():
