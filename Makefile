@@ -1,6 +1,6 @@
 # Two commands are enough: `make book` and `make test`. Both make the environment first.
 .DEFAULT_GOAL := help
-.PHONY: help env book serve lab generate test test-all reseed reproduce lint format clean distclean
+.PHONY: help env book serve zip lab generate test test-all reseed reproduce lint format clean distclean
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -29,6 +29,9 @@ serve: book  ## show the book in a browser (PORT=8000)
 	@echo "http://127.0.0.1:$(PORT)   (end with Ctrl-C)"
 	@$(PY) -m http.server --bind 127.0.0.1 --directory book/_build/html $(PORT)
 
+zip: book  ## the book in one file, which opens from a folder without a server
+	@$(PY) tools/pack.py
+
 lab: env  ## work on the exercises in JupyterLab
 	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
 
@@ -54,7 +57,7 @@ format: env  ## mend what ruff can mend
 	@$(VENV)/bin/ruff check --fix . ; $(VENV)/bin/ruff format .
 
 clean:  ## remove what builds and tests made, with the stored outputs of the pages
-	@rm -rf book/_build book/conf.py .cache .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf book/_build book/conf.py book/exercises .cache .coverage .coverage.* htmlcov .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -path ./.venv -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean  ## the environment too

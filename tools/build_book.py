@@ -25,7 +25,8 @@ ADDRESS = "http://127.0.0.1:8000"
 def _files(folders: Iterable[Path]) -> list[Path]:
     found = (path for folder in folders for path in ([folder] if folder.is_file() else sorted(folder.rglob("*"))))
     built = {"_build", "__pycache__", ".ipynb_checkpoints", "conf.py"}
-    return [path for path in found if path.is_file() and not built & set(path.relative_to(ROOT).parts)]
+    sheets = BOOK / "exercises"  # written while the book is built, from solutions/
+    return [path for path in found if path.is_file() and not built & set(path.relative_to(ROOT).parts) and sheets not in path.parents]
 
 
 def _digest(paths: Iterable[Path]) -> str:

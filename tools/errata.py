@@ -1,7 +1,7 @@
-"""Write the errata page from its source, or say that the page is out of step.
+"""Write the errata's pages from their source, or say that they are out of step.
 
-    python tools/errata.py            write book/appendix/errata.md
-    python tools/errata.py --check    exit 1 where that would change it
+    python tools/errata.py            write book/appendix/errata.md, the list, and the pages in book/appendix/errata/
+    python tools/errata.py --check    exit 1 where that would change them
     python tools/errata.py --show T02 the figures behind one item
 
 The words come from book/appendix/errata.toml, the numbers from the functions that the tests judge
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACEHOLDER = re.compile(r"\{([a-z]\w*):([^{}]*)\}")
 LINK = re.compile(r"\[([A-Z]+\d+)\]\(#erratum-([A-Z]+\d+)\)")
 CELL = re.compile(r"\{code-cell\}|\{code-block\}|[^{]|$")  # a fence whose text is not read as text
-SEED = 0  # the page prints this seed's figures; the tests run several
+SEED = 0  # the pages print this seed's figures; the tests run several
 
 CHAPTERS = {
     "decisions": "Decisions",
@@ -72,12 +72,37 @@ To run one item's test, or all of them:
 .venv/bin/python -m pytest tests/errata
 ```
 
-The kinds:
+## The list
+
+:::{{table}}
+:class: filtered errata
+
+| Item | What | Chapter | Document | Kind |
+| --- | --- | --- | --- | --- |
+{rows}
+:::
+
+## The kinds
 
 {kinds}
 
 *Illustrative* marks a slip that a computation can do little more than restate. Places are in the documents' own
 numbering. Items are added with the chapters that use them, so a document's later parts are not covered yet.
+"""
+
+
+PAGES = CHAPTERS | {
+    "gradients": "Gradients: the thesis and the notes",
+    "gradients-slides": "Gradients: the slides",
+}  # none longer than 20 screens
+
+
+TOP = """\
+# Errata: {title}
+
+% Written by tools/errata.py from errata.toml and tests/errata. Do not edit: run the tool.
+
+What the kinds mean, and how an item is tested, stands in front of the [list of all errata](../errata.md).
 """
 
 
@@ -100,6 +125,12 @@ class Item(NamedTuple):
     @property
     def computed(self) -> bool:
         return self.kind != "wording"
+
+    @property
+    def page(self) -> str:
+        """Which of ``PAGES`` it stands on."""
+        split = f"{self.chapter}-{self.document}"
+        return split if split in PAGES else self.chapter
 
 
 def read(path: Path = ROOT / "book/appendix/errata.toml") -> list[Item]:
@@ -182,44 +213,46 @@ def prose(text: str) -> str:
 
 def links(book: Path = ROOT / "book") -> dict[str, list[tuple[str, str]]]:
     """The links to errata on every page but the errata's own: (shown, target) pairs by the page's name."""
-    sources = [path for path in sorted(book.rglob("*.md")) if "_build" not in path.parts]
-    names = {path.relative_to(book).with_suffix("").as_posix(): path for path in sources}
-    names.pop("appendix/errata", None)
-    return {name: LINK.findall(prose(path.read_text(encoding="utf-8"))) for name, path in names.items()}
+    names = {path.relative_to(book).with_suffix("").as_posix(): path for path in sorted(book.rglob("*.md"))}
+    made = ("_build/", "exercises/", "appendix/errata")
+    return {name: LINK.findall(prose(path.read_text(encoding="utf-8"))) for name, path in names.items() if not name.startswith(made)}
 
 
 def entry(item: Item, linking: list[str]) -> str:
     """One item as a heading and a list of definitions, which a narrow screen can show."""
     kind = "Right, though it looks wrong" if item.kind == "right" else item.kind.capitalize()
     parts = [
-        f"(erratum-{item.id})=\n### {item.id}: {item.title}\n",
+        f"(erratum-{item.id})=\n## {item.id}: {item.title}\n",
         f"{{cite:t}}`{DOCUMENTS[item.document]}`, {item.place}. *{kind}{', illustrative' if item.illustrative else ''}.*\n",
         definition("Printed", item.printed),
         definition("Tempting change" if item.kind == "right" else "Mended", item.mend),
     ]
     if item.computed:
-        how = f"simulation, seed {SEED}" if simulated(item) else "exact"
+        how = f"{f'simulation, seed {SEED}' if simulated(item) else 'exact'}; `test_{item.id.lower()}`"
         parts += [
             definition("Why", item.why),
             definition(f"Shown ({how})", fill(item.shown, figures(item))),
-            definition("Test", f"`.venv/bin/python -m pytest tests/errata -k test_{item.id.lower()}`"),
         ]
     if linking:
-        parts.append(definition("Used on", ", ".join(f"{{doc}}`../{page}`" for page in linking)))
+        parts.append(definition("Used on", ", ".join(f"{{doc}}`/{page}`" for page in linking)))
     return "\n".join(parts)
 
 
-def page(items: list[Item], book: Path = ROOT / "book") -> str:
-    """The whole page as MyST text."""
-    kinds = "\n".join(definition(kind.capitalize(), f"{text}.") for kind, text in KINDS.items())
-    parts = [INTRODUCTION.format(kinds=kinds.strip())]
+def pages(items: list[Item], book: Path = ROOT / "book") -> dict[str, str]:
+    """The list and the pages of entries as MyST text, by their files in the folder of the appendix."""
     linked = {name: {target for _, target in found} for name, found in links(book).items()}
-    for chapter, title in CHAPTERS.items():
-        own = [item for item in items if item.chapter == chapter]
-        rows = "\n".join(f"| [{item.id}](#erratum-{item.id}) | {item.title} | {item.kind} |" for item in own)
-        parts.append(f"## {title}\n\n| Item | What | Kind |\n| --- | --- | --- |\n{rows}\n")
-        parts += [entry(item, [name for name in linked if item.id in linked[name]]) for item in own]
-    return "\n".join(parts)
+    rows = "\n".join(
+        f"| [{item.id}](#erratum-{item.id}) | {item.title} | {CHAPTERS[item.chapter]} | {item.document} | {item.kind} |"
+        for chapter in CHAPTERS
+        for item in items
+        if item.chapter == chapter
+    )
+    kinds = "\n".join(definition(kind.capitalize(), f"{text}.") for kind, text in KINDS.items())
+    found = {"errata.md": INTRODUCTION.format(rows=rows, kinds=kinds.strip())}
+    for page, title in PAGES.items():
+        own = [entry(item, [name for name in linked if item.id in linked[name]]) for item in items if item.page == page]
+        found[f"errata/{page}.md"] = "\n".join([TOP.format(title=title), *own])
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -236,14 +269,21 @@ def main(arguments: list[str] | None = None) -> int:
         for name, value in figures(found[0]).items():
             print(f"{name:18} {value:.6g}")
         return 0
-    target, text = ROOT / "book/appendix/errata.md", page(items)
+    folder = ROOT / "book/appendix"
+    texts = {folder / name: text for name, text in pages(items).items()}
+    late = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    late += [path for path in folder.glob("errata/*.md") if path not in texts]
     if chosen.check:
-        if target.exists() and target.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{target.relative_to(ROOT)} is out of step: run python tools/errata.py", file=sys.stderr)
-        return 1
-    target.write_text(text, encoding="utf-8")
-    print(f"{target.relative_to(ROOT)}: {len(items)} items")
+        for path in late:
+            print(f"{path.relative_to(ROOT)} is out of step: run python tools/errata.py", file=sys.stderr)
+        return 1 if late else 0
+    for path in late:
+        if path in texts:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(texts[path], encoding="utf-8")
+        else:
+            path.unlink()
+    print(f"{len(items)} items on {len(texts)} pages, {len(late)} of them new or changed")
     return 0
 
 

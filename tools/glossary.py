@@ -41,8 +41,8 @@ def read() -> list[dict[str, Any]]:
 def pages() -> list[Path]:
     """The chapters' pages in the order in which the book shows them."""
     toc = yaml.safe_load((BOOK / "_toc.yml").read_text("utf8"))
-    names = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
-    return [BOOK / f"{name}.md" for name in names if not name.startswith("appendix/")]
+    names = [entry["file"] for part in toc["parts"] if part["caption"].startswith("Chapter") for entry in part["chapters"]]
+    return [BOOK / f"{name}.md" for name in names]
 
 
 def bold_terms(text: str) -> set[str]:

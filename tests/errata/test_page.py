@@ -1,4 +1,4 @@
-"""The errata page: in step with its source, complete, and linked both ways."""
+"""The errata's pages: in step with their source, complete, and linked both ways."""
 
 import ast
 import re
@@ -9,18 +9,35 @@ import pytest
 BOOK = Path(__file__).resolve().parents[2] / "book"
 
 
-def test_page_is_in_step(tool, capsys):
+def test_pages_are_in_step(tool, capsys):
     assert tool.main(["--check"]) == 0, capsys.readouterr().err
 
 
 def test_check_notices_a_change(tool, tmp_path, monkeypatch, capsys):
-    (tmp_path / "book/appendix").mkdir(parents=True)
+    folder = tmp_path / "book/appendix"
+    (folder / "errata").mkdir(parents=True)
     items = tool.read()
-    (tmp_path / "book/appendix/errata.md").write_text(tool.page(items)[:-2], encoding="utf-8")
+    texts = tool.pages(items)
     monkeypatch.setattr(tool, "read", lambda: items)
     monkeypatch.setattr(tool, "ROOT", tmp_path)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    assert tool.main(["--check"]) == 0
+    with (folder / "errata/vi.md").open("a", encoding="utf-8") as page:
+        page.write("one word more\n")
+    (folder / "errata/left-over.md").touch()
     assert tool.main(["--check"]) == 1
-    assert "out of step" in capsys.readouterr().err
+    assert capsys.readouterr().err.count("out of step") == 2
+    tool.main([])
+    assert tool.main(["--check"]) == 0
+
+
+def test_every_item_stands_on_one_page_and_in_the_list(tool):
+    items = tool.read()
+    texts = tool.pages(items)
+    for item in items:
+        assert [name for name, text in texts.items() if f"(erratum-{item.id})=" in text] == [f"errata/{item.page}.md"]
+        assert f"| [{item.id}](#erratum-{item.id}) |" in texts["errata.md"]
 
 
 def test_ids_are_unique_and_well_formed(tool):

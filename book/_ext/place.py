@@ -1,0 +1,214 @@
+"""The book as a place: contents at its side that fold, a map, chapters as cards, paths with hours, and what a shared link says."""
+
+import html
+import re
+
+import contents
+from docutils import nodes
+from sketches import SKETCHES
+from sphinx.util.docutils import SphinxDirective
+
+LANE, LINE = 68, 46  # pixels: the height of a chapter's lane on the map, and where in it the pages lie
+STARS = ("", "★", "★★", "★★★")
+
+
+class FrontPiece(SphinxDirective):
+    """A directive that writes HTML from what the pages say of themselves."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        for name in contents.pages():
+            self.env.note_dependency(str(contents.BOOK / f"{name}.md"))
+        self.env.note_dependency(str(contents.BOOK / "_toc.yml"))
+        return [nodes.raw("", self.html(), format="html")]
+
+    def link(self, name: str) -> str:
+        return self.env.app.builder.get_relative_uri(self.env.docname, name)
+
+    def row(self, page: contents.Page) -> str:
+        number = f"{page.number} " if page.number else ""
+        title = f'<a href="{self.link(page.name)}">{number}{html.escape(page.title)}</a>'
+        return f"{title} <span>{page.minutes} min {STARS[page.stars]}</span>"
+
+
+class Map(FrontPiece):
+    """Every page of the chapters as a dot, with a line from each page to those that build on it."""
+
+    def html(self) -> str:
+        pages = [page for page in contents.pages().values() if page.number]
+        lanes = list(dict.fromkeys(page.part for page in pages))
+        columns = max(int(page.number.partition(".")[2]) for page in pages)
+        at = {page.name: self.place(page, columns) for page in pages}
+        links = [link for link in contents.needed_links() if link[1] in at]
+        lines = "".join(f'<path class="e{k}" d="{line(at[a], at[b])}"/>' for k, (a, b) in enumerate(links))
+        dots = "".join(self.dot(page, *at[page.name]) for page in pages)
+        names = "".join(f'<p style="top:{LANE * k}px">{k + 1} <b>{html.escape(lane)}</b></p>' for k, lane in enumerate(lanes))
+        height = LANE * len(lanes)
+        drawing = f'<svg viewBox="0 0 100 {height}" preserveAspectRatio="none" aria-hidden="true">{lines}</svg>'
+        return (
+            f'<figure class="book-map"><style>{lit(pages, links)}</style><div style="height:{height}px">{drawing}{names}{dots}</div>'
+            "<figcaption>Every page of the eight chapters. Point at one, and the way to it lights up: what it builds on, and what these "
+            "build on. The paler a page, the fewer its stars.</figcaption></figure>"
+        )
+
+    def place(self, page: contents.Page, columns: int) -> tuple[float, int]:
+        chapter, k = map(int, page.number.split("."))
+        return 100 * (k - 0.5) / columns, LANE * (chapter - 1) + LINE
+
+    def dot(self, page: contents.Page, x: float, y: int) -> str:
+        title = html.escape(page.title)
+        words = f"{page.number} {title}: {page.minutes} minutes, {contents.STARS[page.stars]}"
+        side = "left" if x < 50 else "right"
+        tip = f'<span class="{side}" aria-hidden="true"><b>{title}</b><br>{page.minutes} minutes {STARS[page.stars]}</span>'
+        number = page.number.partition(".")[2]
+        return (
+            f'<a id="map-{page.number.replace(".", "-")}" class="level-{page.stars}" style="left:{x:g}%;top:{y}px" '
+            f'href="{self.link(page.name)}" aria-label="{words}">{number}{tip}</a>'
+        )
+
+
+def line(start: tuple[float, int], end: tuple[float, int]) -> str:
+    """A path from page to page: level between neighbours, an arc below a lane, a curve down to another lane."""
+    (x, y), (u, v) = start, end
+    if y != v:
+        return f"M{x:g} {y}C{x:g} {y + 0.45 * (v - y):g} {u:g} {v - 0.45 * (v - y):g} {u:g} {v}"
+    far = abs(u - x) > 11
+    return f"M{x:g} {y}Q{(x + u) / 2:g} {y + 30} {u:g} {v}" if far else f"M{x:g} {y}H{u:g}"
+
+
+def lit(pages: list[contents.Page], links: list[tuple[str, str]]) -> str:
+    """Rules of style: at whose touch which lines and pages light up."""
+    rules = []
+    for page in pages:
+        way = contents.ancestors(page.name)
+        dots = [f"#map-{contents.pages()[name].number.replace('.', '-')}" for name in way]
+        lines = [f".e{k}" for k, (_, after) in enumerate(links) if after in way]
+        own = f"#map-{page.number.replace('.', '-')}"
+        rules.append(f".book-map:has({own}:is(:hover,:focus-visible)) :is({','.join(sorted(dots) + lines)}){{--lit:1}}")
+    return "".join(rules)
+
+
+class Chapters(FrontPiece):
+    """Cards of the chapters; the content holds a question for each, such as ``mcmc: How ...?``."""
+
+    def html(self) -> str:
+        asked = dict(re.match(r"(\w+): (.*)", row).groups() for row in self.content)
+        if asked.keys() != contents.chapters().keys():
+            raise self.error(f"a question is wanted for each of {', '.join(contents.chapters())}")
+        return f'<ul class="chapter-cards">{"".join(self.card(folder, words) for folder, words in asked.items())}</ul>'
+
+    def card(self, folder: str, question: str) -> str:
+        number, title = contents.chapters()[folder].split(" ", 1)
+        pages = [page for page in contents.pages().values() if page.name.startswith(f"{folder}/")]
+        time = f"{len(pages)} pages, {contents.hours(sum(page.minutes for page in pages))}"
+        return (
+            f'<li><a href="{self.link(pages[0].name)}">{SKETCHES[folder]()}<span class="eyebrow">Chapter {number}</span>'
+            f'<b>{html.escape(title)}</b><span class="question">{html.escape(question)}</span><span class="time">{time}</span></a></li>'
+        )
+
+
+class Road(FrontPiece):
+    """A path: title, for whom, how long, and all its pages, with those that they build on."""
+
+    required_arguments, final_argument_whitespace = 1, True
+    option_spec = {"to": str.split, "course": lambda _: True}  # noqa: RUF012
+
+    def html(self) -> str:
+        if "course" in self.options:
+            weeks = contents.course()
+            time = f"{len(weeks)} weeks, {contents.hours(sum(week.minutes for week in weeks))} with sheets"
+            inside = ""
+        else:
+            pages = contents.road(self.options["to"])
+            time = f"{len(pages)} pages, {contents.hours(sum(page.minutes for page in pages))}"
+            rows = "".join(f"<li>{self.row(page)}</li>" for page in pages)
+            inside = f"<details><summary>The pages in order</summary><ol>{rows}</ol></details>"
+        words = html.escape(" ".join(self.content))
+        if "course" in self.options:
+            words += f' <a href="{self.link("teaching")}">The weeks</a>'
+        return f'<div class="road"><p class="road-title"><b>{self.arguments[0]}</b> <span>{time}</span></p><p>{words}</p>{inside}</div>'
+
+
+class Weeks(FrontPiece):
+    """The plan of a course: its content holds a line a week, the pages and, after a bar, the sheets."""
+
+    def html(self) -> str:
+        rows = []
+        for k, week in enumerate(contents.course(), 1):
+            pages = "".join(f"<li>{self.row(page)}</li>" for page in week.pages)
+            sheets = "".join(f"<li>{self.sheet(sheet)}</li>" for sheet in week.sheets)
+            rows.append(
+                f'<tr><th scope="row">{k}</th><td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td><td>{week.minutes / 60:.1f}</td></tr>'
+            )
+        total = contents.hours(sum(week.minutes for week in contents.course()))
+        titles = "".join(f'<th scope="col">{title}</th>' for title in ("Week", "Pages", "Sheets", "Hours"))
+        return (
+            f'<div class="pst-scrollable-table-container"><table class="table weeks"><thead><tr>{titles}</tr></thead>'
+            f"<tbody>{''.join(rows)}</tbody></table></div><p>In all, {total}.</p>"
+        )
+
+    def sheet(self, sheet: contents.Sheet) -> str:
+        link = f'<a href="{self.link(f"exercises/{sheet.name}")}">{html.escape(sheet.title)}</a>'
+        return f"{link} <span>{sheet.minutes} min {STARS[sheet.stars]}</span>"
+
+
+# --- contents at the side -------------------------------------------------------------------------
+
+
+def side(app, pagename: str, pathto) -> str:
+    """The book's contents: a part folds, and the one that is being read is open."""
+
+    def item(name: str) -> str:
+        title = "".join(child.astext() for child in app.env.titles[name].children)
+        number = ".".join(map(str, app.env.titles[name].get("secnumber", ())))
+        here = ' aria-current="page"' if name == pagename else ""
+        below = contents.below().get(name, [])
+        inner = f"<ul>{''.join(map(item, below))}</ul>" if pagename in (name, *below) else ""
+        shown = f"<span>{number}</span> {html.escape(title)}" if number else html.escape(title)
+        return f'<li><a href="{pathto(name)}"{here}>{shown}</a>{inner}</li>'
+
+    blocks = []
+    for part, names in contents.parts().items():
+        inside = pagename in names or any(pagename in contents.below().get(name, []) for name in names)
+        chapter = re.fullmatch(r"Chapter (\d+): (.*)", part)
+        title = f"<span>{chapter[1]}</span> {html.escape(chapter[2])}" if chapter else html.escape(part)
+        list_ = f"<ul>{''.join(map(item, names))}</ul>"
+        blocks.append(f"<details{' open' if inside else ''}><summary>{title}</summary>{list_}</details>")
+    return "".join(blocks)
+
+
+# --- what a shared link says ----------------------------------------------------------------------
+
+
+def description(doctree, pagename: str) -> str:
+    """A page's question or, where it asks none, how it begins; at most some 200 characters, whole sentences where possible."""
+    if page := contents.pages().get(pagename):
+        return page.question
+    for paragraph in doctree.findall(nodes.paragraph):
+        words = " ".join(paragraph.astext().split())
+        if len(words) > 40 and isinstance(paragraph.parent, nodes.section):
+            return words if len(words) <= 200 else words[:200].rpartition(". " if ". " in words[60:200] else " ")[0].rstrip(",;:.") + "."
+    return ""
+
+
+def head(app, pagename, _templatename, context, doctree) -> None:
+    """Contents at the side, and title and description for whoever is sent a link."""
+    context["book_contents"] = side(app, pagename, context["pathto"])
+    if doctree is None:
+        return
+    title = html.escape(re.sub(r"<[^>]*>", "", context.get("title", "")), quote=True).replace("&amp;", "&")
+    facts = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title or app.config.html_title}
+    if words := html.escape(description(doctree, pagename), quote=True):
+        facts |= {"og:description": words}
+        context["metatags"] += f'\n<meta name="description" content="{words}" />'
+    context["metatags"] += "".join(f'\n<meta property="{name}" content="{words}" />' for name, words in facts.items())
+
+
+def setup(app) -> dict:
+    app.add_directive("book-map", Map)
+    app.add_directive("chapter-cards", Chapters)
+    app.add_directive("road", Road)
+    app.add_directive("weeks", Weeks)
+    app.connect("html-page-context", head)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
