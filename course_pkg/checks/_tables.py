@@ -13,13 +13,14 @@ Case = tuple[Any, ...]
 def telling(
     draw: Callable[[], list[Case]], reference: Callable[..., Any], mistakes: Sequence[tuple[str, Callable[..., Any]]]
 ) -> list[Case]:
-    """The first drawn cases on which reference and mistakes differ from one another by a fiftieth, save mistakes with the same words."""
+    """The first drawn cases on which mistakes differ by a fiftieth from the reference and, if they have words, from those with others."""
     for _ in range(1000):
         cases, found = draw(), list[tuple[str, Any]]()
-        for words, one in [("", reference), *mistakes]:
+        for words, one in [("right", reference), *mistakes]:
             with np.errstate(all="ignore"):
                 given = [numbers(one(*case)) for case in cases]
-            if any(words != others and not _differ(before, given) for others, before in found):
+            rivals = [before for others, before in found if others == "right" or "" != words != others != ""]
+            if not all(_differ(before, given) for before in rivals):
                 break
             found.append((words, given))
         else:

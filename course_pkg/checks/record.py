@@ -7,12 +7,12 @@ The records lie beside the sheets, in ``solutions/<chapter>/<sheet>.py``: a tabl
 import copy
 import functools
 import importlib
-import inspect
 import sys
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ import course_pkg
 from course_pkg.checks import sheet as sheets
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, agree, call, numbers, read, shape_words
 from course_pkg.checks._settle import settled
+from course_pkg.checks._small import MEETS, meets
 from course_pkg.checks._tables import telling
 from course_pkg.checks.sheet import Slip
-from course_pkg.checks.slips import shared_slip
+from course_pkg.checks.slips import named, shared_slip
 
 Cases = Sequence[tuple[Any, ...]]
 Draw = Callable[[np.random.Generator], Iterable[tuple[Any, ...]]]
@@ -45,7 +46,7 @@ class Record(NamedTuple):
         parts: names of the parts of a result that is a tuple.
         view: ``view(answer, *case)`` is compared with the reference, where that is not the answer's own result.
         rtol: how near a result must come, relative to its largest number.
-        apart: draw the cases again until reference and slips differ on them by a fiftieth.
+        apart: draw the cases again until reference and slips differ on them by a fiftieth; also slips without words, under ``""``.
         by: ``by(answer, seed, mistakes)`` judges in place of all this, where answers are random; ``mistakes`` holds functions by words.
     """
 
@@ -69,8 +70,12 @@ def _several(slips: Slip | tuple[Slip, ...]) -> tuple[Slip, ...]:
     return slips if isinstance(slips, tuple) else (slips,)
 
 
+def _named(record: Record) -> list[tuple[str, Slip | tuple[Slip, ...]]]:
+    return [(words, slips) for words, slips in record.mistakes.items() if words]
+
+
 def _mistakes(record: Record, sheet: sheets.Sheet, part: str) -> dict[str, list[Callable[..., Any]]]:
-    table = [*record.mistakes.items(), *((words, slips) for words, (_, slips) in record.later.items())]
+    table = [*_named(record), *((words, slips) for words, (_, slips) in record.later.items())]
     found: dict[str, list[Callable[..., Any]]] = {}
     for words, slips in table:  # a slip that shows only later may share its words with one that shows at once
         found.setdefault(words, []).extend(sheets.slipped(sheet, part, slip) for slip in _several(slips))
@@ -130,15 +135,19 @@ def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: 
         return Verdict(False, str(trouble))
     if all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True)):
         return Verdict(True, record.right)
-    for words, slips in record.mistakes.items():
+    for words, slips in _named(record):
         if any(_same(record, sheets.slipped(sheet, part, slip), got, cases) for slip in _several(slips)):
             return Verdict(False, words)
     own = sheets.solution(sheet, part)
     known = functools.wraps(own)(partial(record.view, own))
     words = shared_slip(got, want, cases, known, record.parts)
-    if not words or words.endswith("the rest is right. "):
+    if not named(words):
         words += next(filter(None, map(shape_words, got, want)), "")
-    return Verdict(False, words if words and not words.endswith(" ") else f"{words}{record.nudge}")
+    if named(words):
+        return Verdict(False, words.rstrip())
+    return Verdict(
+        False, f"{words}{MEETS if meets(answer, own, record.nudge, list(signature(own).parameters), cases[0]) else record.nudge}"
+    )
 
 
 def _same(record: Record, wrong: Callable[..., Any], got: Sequence[Any], cases: Cases) -> bool:
@@ -154,7 +163,7 @@ def _stub(own: Callable[..., Any]) -> Callable[..., Any]:
     def stub(*_: Any) -> Any:
         raise NotImplementedError
 
-    stub.__signature__ = inspect.signature(own)  # type: ignore[attr-defined]
+    stub.__signature__ = signature(own)  # type: ignore[attr-defined]
     return stub
 
 

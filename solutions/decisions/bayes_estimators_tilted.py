@@ -5,7 +5,7 @@ import numpy as np
 from course_pkg.checks.record import Record
 
 FIRST = " If part 1 is not right yet, mend that first."
-NUDGE = "Not that draw. With draws 4, 1 and 2, weights 2, 1 and 1 and {} the answer is 2."
+NUDGE = "Not that draw. With y = [4, 1, 2], weights = [2, 1, 1] and {} it is 2."
 
 
 def cheapest(y, weights, below, above):
@@ -44,7 +44,7 @@ IMBALANCED = Record(
     cases=lambda rng: draws(rng, [(0.6, 1.8), (0.9, 0.2), (0.35, 0.35)]),
     reference=cheapest,
     right="Right. Only the ratio of the two prices matters, as an affine change of the loss never changes the decision.",
-    nudge=NUDGE.format("prices a = 3 and b = 7") + FIRST,
+    nudge=NUDGE.format("a = 3, b = 7") + FIRST,
     hints=(
         "Divide the loss by a number so that its two prices add up to one. Does that change the decision?",
         "a = (a + b) q with q = a/(a + b), and b = (a + b)(1 - q).",

@@ -42,9 +42,6 @@ LIMIT = Record(
     mistakes={
         "Your sum stops one too soon. That many errors belong to it.": lambda errors, N, eta: beta.isf(eta, errors, N - errors + 1),
         "You split eta between two ends. A promise about errors fails on one side only.": "- eta -> - eta / 2",
-        "You took the probability of exactly so many errors. Fewer would be as good a sign: add them.": (
-            "brentq( -> (lambda f, low, high, xtol: brentq(f, max(low, 1e-12), high, xtol=xtol))( ;; binom.cdf -> binom.pmf"
-        ),
         "A normal stands in the binomial's place. With few errors it promises too much.": "\nr = errors / N\nfrom scipy.stats import norm\nreturn r + norm.isf(eta) * np.sqrt(r * (1 - r) / N)",
         "That is Hoeffding's inequality: true, and looser than the binomial, which is known here.": "\nreturn errors / N + np.sqrt(-np.log(eta) / (2 * N))",
         "That is a quantile of a posterior. Nobody believes anything here.": lambda errors, N, eta: beta.isf(

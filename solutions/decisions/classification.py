@@ -51,7 +51,7 @@ DECIDE = Record(
     cases=tables,
     reference=by_enumeration,
     right="Right. One matrix product and one minimum decide any finite problem.",
-    nudge="Some decisions are off. With probabilities [[0.3, 0.7]] and losses [[0, 5], [2, 0]] the two cost 1.4 and 1.5, so the answer is [0].",
+    nudge="Some decisions are off. With probabilities = [[0.3, 0.7]] and losses = [[0, 5], [2, 0]] the two cost 1.4 and 1.5, so the answer is [0].",
     hints=(
         "For each row of probabilities, average each column of the table, then take the cheapest.",
         "risk[n, h] = sum over states s of probabilities[n, s] losses[s, h].",

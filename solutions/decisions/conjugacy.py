@@ -66,9 +66,6 @@ DIRICHLET = Record(
         "You returned the posterior's mean. Its parameters were asked for.": "return alpha + counts -> return (alpha + counts) / (alpha + counts).sum()",
         "The evidence is right and the parameters are not: nothing is subtracted.": "return alpha + counts -> return alpha + counts - 1",
         "The parameters are right. The prior's own normalising constant is missing from your evidence.": "- log_b(alpha) -> ",
-        "The parameters are right. In the evidence the two normalising constants have changed places: the posterior's is divided by the prior's.": (
-            "orders + log_b(alpha + counts) - log_b(alpha) -> orders + log_b(alpha) - log_b(alpha + counts)"
-        ),
     },
 )
 TASKS = {"normal": NORMAL, "dirichlet": DIRICHLET}

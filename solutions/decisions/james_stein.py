@@ -138,7 +138,7 @@ EXCESS = Record(
     reference=excess_by_quadrature,
     rtol=1e-3,
     right="Right. The price of not knowing s0 does not grow with the number of coordinates that share it.",
-    nudge="Not that excess. With s0 = 1 it is 1, however many coordinates there are.",
+    nudge="Not that excess. With n = 5 and s0 = 1 it is 1.",
     hints=(
         "Average over theta first, then you need only the distribution of |y|^2.",
         "The risk of James-Stein is N - (N - 2)^2 E[1/|y|^2], the Bayes risk is N s0^2/(1 + s0^2). Subtract.",

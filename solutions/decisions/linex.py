@@ -24,7 +24,7 @@ LINEX = Record(
     reference=lowest,
     rtol=1e-5,
     right="Right. An exponential price on one side moves the decision away from that side, the more the wider the posterior.",
-    nudge="Not that decision. With draws 0 and 1, weights 1 and 1 and c = 1 it is 0.380.",
+    nudge="Not that decision. With y = [0, 1], weights = [1, 1] and c = 1 it is 0.380.",
     hints=(
         "Differentiate the average loss with respect to h. The linear part leaves a constant.",
         "c E[exp(c(h - y))] - c = 0. Take exp(c h) out of the expectation and solve for h.",

@@ -28,8 +28,7 @@ DECIDE = Record(
         "Begin with `risk_lupus = 1 - p`, from the first column; the second column gives the other one.",
     ),
     mistakes={
-        "You minimised the table as it is printed. Its entries are negative, so its minimum is the worst error: at p = 0.9 you send the patient home. "
-        "Read as a loss, the table needs its signs changed. (Or you returned the number of the column: true must mean 'say lupus'.)": "< -> >",
+        "You minimised the printed table, or returned a column: its entries are penalties, and true must mean 'say lupus'.": "< -> >",
         "You divided the two prices. A false alarm is paid only by the healthy: saying lupus costs 1 - p, not 1.": "1 - p -> 1",
         "You chose the more probable state. A patient with one chance in three of lupus would go untreated to spare a loss of 1.": "100 * p -> p",
         "You read the table sideways: rows are what is true. The 100 is for who is sent home ill.": "100 * p -> p ;; 1 - p -> 100 * (1 - p)",

@@ -35,7 +35,7 @@ POSTERIOR = Record(
     cases=lambda rng: [(int(rng.integers(2, n - 1)), n, prior) for n, prior in [(6, 0.5), (11, 0.2), (20, 0.7)]],
     reference=toss_by_toss,
     right="Right. With equal losses you would now choose the more probable model. The flexible one pays for what it might have said.",
-    nudge="Not that probability. With two heads in two tosses and prior = 0.5 it is 4/7, or 0.571, and after a single toss still the prior.",
+    nudge="Not that probability. With heads = 2, n = 2 and prior = 0.5 it is 4/7, or 0.571, and after a single toss still the prior.",
     hints=(
         "Each model gives the sequence a probability. The second one has to average over its unknown theta.",
         "Under the second model it is the integral of theta^heads (1 - theta)^(n - heads), a beta function.",
@@ -67,6 +67,7 @@ POINTS = Record(
         "The mean answers squared loss only. Under zero-one loss a value that cannot occur is always wrong.": "return mode, median -> return mean, mean",
         "You returned a position; report the value of theta there.": "theta[np.argmax(p)] -> np.argmax(p) ;; theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.searchsorted(np.cumsum(p), 0.5)",
         "You interpolated. Report the first value at which half of the mass is reached.": "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.interp(0.5, np.cumsum(p), theta)",
+        "": "theta[np.argmax(p)] -> theta[-1]",
     },
 )
 TASKS = {"posterior": POSTERIOR, "points": POINTS}

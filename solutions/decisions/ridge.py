@@ -49,7 +49,7 @@ FIT = Record(
     cases=tables,
     reference=mode,
     right="Right. Squared loss asks for the posterior mean, and here the posterior mean is ridge regression.",
-    nudge="Not those coefficients. With one column x = (-1, 1), y = (0, 2) and sigma = sigma0 = 1 they are 1 and 2/3.",
+    nudge="Not those coefficients. With x = [[-1], [1]], y = [0, 2], sigma = 1 and sigma0 = 1 they are 1 and 2/3.",
     hints=(
         "Squared loss asks for the posterior mean. A Gaussian's mean is where its density peaks.",
         "A flat prior lets the intercept absorb the averages: for centred columns and centred y, (X'X + penalty I) theta = X'y.",

@@ -74,8 +74,7 @@ ALARM = random_record(
         "Begin with `sums = jnp.cumsum(jax.random.normal(key, (runs, looks)), axis=1)`",
     ),
     mistakes={
-        "That is the error of a test looked at once. Count a run as rejected if any of its looks rejects. "
-        "If you do count any, look at the scale: the sum is divided by sqrt(n), not by n.": "beyond.any(axis=1) -> beyond[:, -1]",
+        "That is a test looked at once. Count a run if any of its looks rejects, and divide the sum by sqrt(n), not by n.": "beyond.any(axis=1) -> beyond[:, -1]",
         "You tested every observation by itself. A look tests all that has come in so far: the running sum over sqrt(n).": (
             "jnp.cumsum(jax.random.normal(key, (runs, looks)), axis=1) -> jax.random.normal(key, (runs, looks)) ;; "
             "* jnp.sqrt(jnp.arange(1, looks + 1))[None, :] -> "
@@ -127,10 +126,8 @@ COVERAGE = random_record(
     ),
     mistakes={
         "You held theta at 0. The promise is an average over the prior: draw a theta for every run.": "sums = -> theta = np.zeros(runs)\nsums =",
-        "Your intervals act as if there were one observation fewer: either the prior is left out (it counts as one), or n is the "
-        "index of the look, which begins at 0.": "posterior_interval(n, -> posterior_interval(n - 1,",
-        "Runs that reject end one observation early: n is the index of the look, which begins at 0. So your intervals act as if "
-        "there were one observation fewer.": "argmax(axis=1) + 1 -> argmax(axis=1) ;; n - 1 -> np.minimum(n, looks - 1)",
+        "Your intervals act as if there were one observation fewer: the prior counts as one, and n is no index.": "posterior_interval(n, -> posterior_interval(n - 1,",
+        "Runs that reject end one observation early, so your intervals act as if there were one observation fewer.": "argmax(axis=1) + 1 -> argmax(axis=1) ;; n - 1 -> np.minimum(n, looks - 1)",
         "You kept only the runs that rejected. Those that went to the last look count, too: the average is over all runs.": (
             "return -> low, high, theta, n = (x[beyond.any(axis=1)] for x in (low, high, theta, n))\nreturn"
         ),

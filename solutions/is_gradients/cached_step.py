@@ -90,8 +90,7 @@ PATHWISE = Record(
         "That is the old gradient once more. It knows nothing of the new q.": f"{NO_WEIGHTS} ;; {OLD_NOISE} ;; 1 / sigma_new -> 1 / sigma",
         UNWEIGHED: NO_WEIGHTS,
         "The part by mu is right. In the part by sigma your draws all count the same, and they come from the old q there, too.": "w * slopes * eps -> slopes * eps",
-        "Your part by sigma uses the noise that the draws were made from. Another eps leads to the same theta under the new q: "
-        "standardise theta anew.": OLD_NOISE,
+        "Your part by sigma uses the old noise. Another eps leads to the same theta under the new q: standardise anew.": OLD_NOISE,
         NOISE_S: NO_JACOBIAN,
         "Your entropy is the old q's. It costs nothing to have the new one's.": "1 / sigma_new -> 1 / sigma",
         "You weighted the entropy's slope, too. It is known exactly at the new q; a mean of weights only adds noise.": "+ 1 / sigma_new -> + w.mean() / sigma_new",
@@ -139,9 +138,6 @@ STALE = Record(
     ),
     mistakes={
         "An old g costs something: it rewards the new q for leaving the places where the old one was dense. Has that mean zero?": "return -> return 0.0, 0.0  #",
-        "That is the slope of KL(old || new). The weights make the draws stand for the new q: the average is over it.": """
-            return (mu_new - mu) / sigma_new**2, 1 / sigma_new - (sigma**2 + (mu_new - mu) ** 2) / sigma_new**3
-            """,
         BY_LOG: "sigma_new * precision - 1 / sigma_new -> sigma_new**2 * precision - 1",
         "Your second part has the old log q alone. An old g also lacks the new one.": "- 1 / sigma_new -> ",
         "In the first it is the old log q whose slope counts, and that has the old width.": "(mu_new - mu) * precision -> (mu_new - mu) / sigma_new**2",

@@ -155,8 +155,7 @@ STEPS = Record(
     mistakes={
         "One too many: at the last of them the share is below the limit.": "int( -> np.ceil(",
         "The right place. A whole number of steps was asked for, the last at which enough is left.": "int( -> (",
-        "You let the exponent grow with the number of steps. All steps go the same way: after t of them the distance is t delta, and the "
-        "distance is squared.": "np.sqrt(loss / d) / delta -> loss / d / delta**2",
+        "You let the exponent grow with the steps. After t of them the distance is t delta, and it is squared.": "np.sqrt(loss / d) / delta -> loss / d / delta**2",
         "That is for a single coordinate. All d of them move.": "loss / d -> loss",
         "You walked until the share that is lost reached `least`. It is the share left.": "np.log(least) -> np.log(1 - least)",
     },

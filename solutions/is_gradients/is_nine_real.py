@@ -1,5 +1,6 @@
 """Is nine real? Roads: a log walked through line by line; tables sorted by hand."""
 
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -10,6 +11,7 @@ from course_pkg.checks.record import Record
 NEVER = -1e6  # what stands for an infinite time where answers are compared: no run has cost so little
 THERE = "there = np.flatnonzero(gap <= target)"
 GAIN_OF = "took.min() / np.median(isgd, axis=1).min()"
+PUBLISHED = "You leave the published rate out. It is a rate like any other, and may be the best."
 ONE_SIDE = "You tuned one side only: ISGD has its best rate, SGD the published one. Let SGD have its best rate, too."
 
 
@@ -108,8 +110,7 @@ SECONDS = Record(
         f"Begin with `{THERE}`",
     ),
     mistakes={
-        "Your function says that a run which never arrives arrived with its first line: argmax of nothing but False is 0. "
-        "Its time is infinite.": f"{THERE} -> there = [np.argmax(gap <= target)]",
+        "A run that never arrives arrived with its first line in yours: argmax of nothing but False is 0.": f"{THERE} -> there = [np.argmax(gap <= target)]",
         "You gave a run that never arrives the time that it was given. It has not arrived by then: its time is infinite.": "return np.inf -> there = [-1]",
         "Right but where the gap equals the target: then it has been reached.": "gap <= target -> gap < target",
         "You waited until the run stays at the target. The first time that it is there was asked for.": f"{THERE} -> there = np.arange(np.append(-1, np.flatnonzero(~(gap <= target)))[-1] + 1, len(gap))",
@@ -118,6 +119,10 @@ SECONDS = Record(
         "A gap that is not a number is not at the target, but `not gap > target` is true of it.": "gap <= target -> ~(gap > target)",
     },
 )
+upper = lambda row: np.sort(row)[len(row) // 2]
+lower = lambda row: np.sort(row)[(len(row) - 1) // 2]
+# An even number of seeds has two in the middle; runs that never arrive are runs, too
+MIDDLES = tuple(by(*pair) for pair in product((np.median, upper, lower, arrived, np.mean), repeat=2) if pair != (np.median, np.median))
 GAIN = Record(
     cases=lambda rng: clear(rng, (5, "slow"), (7, "slow"), (6, "slow"), (6, "SGD"), (8, "ISGD")),
     apart=True,
@@ -132,6 +137,8 @@ GAIN = Record(
     ),
     mistakes={
         ONE_SIDE: "took.min() -> took[0]",
+        PUBLISHED: "(sgd, -> (sgd[1:], || (isgd, -> (isgd[1:], || (sgd, -> (sgd[1:], ;; (isgd, -> (isgd[1:],",
+        "": MIDDLES,
         "That is the gain at the published rate. Let each method have its own best rate.": f"{GAIN_OF} -> took[0] / np.median(isgd, axis=1)[0]",
         "That is the largest gain at any one rate. Nobody has to use the rate at which SGD looks worst.": f"{GAIN_OF} -> (took / np.median(isgd, axis=1)).max()",
         "You took means over the seeds. One run that never arrives makes a mean infinite; the median was asked for.": "np.median -> np.mean",
@@ -142,6 +149,7 @@ GAIN = Record(
         ),
     },
 )
+NO_SGD, NO_ISGD = "i = -> i = 1 + ;; (sgd[:, -> (sgd[1:,", "j = -> j = 1 + ;; (isgd[:, -> (isgd[1:,"
 FRESH = Record(
     cases=lambda rng: clear(
         rng, *[(seeds, name, tuning) for seeds, tuning in [(8, 3), (9, 5), (10, 4), (9, 3), (11, 5)] for name in ("slow", "SGD", "ISGD")]
@@ -162,6 +170,8 @@ FRESH = Record(
         "The rates are right, and all seeds judge. Those that chose must not.": ", tuning:] -> ]",
         "The seeds have changed places: the first `tuning` columns choose, the others judge.": ", tuning:] -> , :tuning] ;; [:, :tuning] -> [:, tuning:]",
         "You gave both the rate that is best for SGD.": "[j, -> [i,",
+        PUBLISHED: f"{NO_SGD} || {NO_ISGD} || {NO_SGD} ;; {NO_ISGD}",
+        "": (*MIDDLES, by(np.max, np.median), "tuning -> 3", "[:, :tuning] -> [:, :3]"),
         "You took means over the seeds. Take medians, as in Part 2.": "np.median -> np.mean",
         "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": "return -> return np.median(sgd[i, tuning:] / isgd[j, tuning:])  #",
     },

@@ -110,16 +110,11 @@ PATH = Record(
         "Begin with `table = {}`: what was never visited is not in it",
     ),
     mistakes={
-        "You divide by the number of all batches from the first step on. A batch that was never visited has not said that its gradient "
-        "is 0; it has said nothing. Leave it out of the count.": f"{MEAN} -> sum(table.values()) / len(batches)",
+        "You divide by the number of all batches from the start. One that was never visited has said nothing.": f"{MEAN} -> sum(table.values()) / len(batches)",
         "You divide by the points in a batch. Divide by how many rows of the table hold something.": f"{MEAN} -> sum(table.values()) / batches.shape[1]",
         "You climb along the sum of the table. Each gradient stands for all the data already, so that their mean was asked for.": f"{MEAN} -> sum(table.values())",
         "That is plain SGD: you climb along the new gradient alone. The other rows of the table have their say, too.": f"{MEAN} -> table[b]",
-        "You compute all the gradients anew where the run is now. Only the visited batch is computed anew; the others stay in the table "
-        "as they were.": f"{MEAN} -> np.mean([batches[k].mean() - x for k in table])",
-        "You take the step before the new gradient is in the table. Write it in first.": (
-            f"table[b] = -> new = ;; {MEAN} -> np.mean(list(table.values()) or [0.0]) ;; places.append(x) -> table[b] = new\n    places.append(x)"
-        ),
+        "You compute all gradients anew. Only the visited batch is computed; the others stay as they were.": f"{MEAN} -> np.mean([batches[k].mean() - x for k in table])",
         "You average all gradients since the start. When a batch is visited again its new gradient replaces the old one.": "table[b] -> table[len(places)]",
     },
 )
@@ -166,6 +161,7 @@ DIRECTION = Record(
         "The right batches, and their gradients have no weights: that is the mean under the old approximations.": "w * slopes -> slopes",
         "You divide by the sum of the weights. Here their mean is over the number of draws.": f"{ROWS} -> (w * slopes).sum(axis=1) / w.sum(axis=1)",
         "You judge a batch by its mean weight. The effective share is (sum w)^2 / sum w^2 over the draws.": "share >= least -> w.mean(axis=1) >= least",
+        "": "share >= -> share**0.5 >= || share >= -> share**2 >= || share >= -> w.mean(axis=1) / w.max(axis=1) >=",
     },
 )
 TASKS = {"path": PATH, "moments": MOMENTS, "direction": DIRECTION}

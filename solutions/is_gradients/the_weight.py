@@ -71,8 +71,7 @@ NORMAL = Record(
         "Begin with `theta = mu + sigma * eps`",
     ),
     mistakes={
-        "That is the ratio of the noise's densities. The two maps stretch the noise by different amounts, and the density of theta is "
-        "the noise's divided by the stretch.": "ratio.prod(axis=1) -> (ratio * sigma_new / sigma).prod(axis=1)",
+        "That is the ratio of the noise's densities. The density of theta is the noise's divided by the stretch.": "ratio.prod(axis=1) -> (ratio * sigma_new / sigma).prod(axis=1)",
         "Nearly: the stretches have changed places. A density is divided by its own sigma.": "ratio.prod(axis=1) -> (ratio * (sigma_new / sigma) ** 2).prod(axis=1)",
         "You have a weight for each coordinate. The density of a draw is the product over its coordinates: one weight for each row.": "ratio.prod(axis=1) -> ratio",
         "You divided the weights by their mean. The plain ratio was asked for.": "return ratio.prod(axis=1) -> w = ratio.prod(axis=1)\nreturn w / w.mean()",

@@ -85,8 +85,7 @@ PACE = Record(
     mistakes={
         "That would be so if the rest of a step took no time. Every step pays for it.": "(model + rest) / seconds -> 1 / (1 - reuse)",
         "You took `reuse` for the probability of a fresh gradient. Both readings have been printed; here it is that of reusing.": "(1 - reuse) -> reuse",
-        "Close where a model gradient costs much more than the rest, and a ceiling that is often quoted in this form: it leaves out "
-        "that a step of SGD pays for the rest, too. With reuse = 0 the two should be equally fast.": "(model + rest) / -> model /",
+        "Close if a model gradient is dear, and often quoted: a step of SGD pays for the rest, too.": "(model + rest) / -> model /",
         "You averaged speeds. It is times that add up: average the seconds of a step.": "(model + rest) / seconds -> (1 - reuse) + reuse * (model + rest) / rest",
         "That is the share of the time that is saved. How many times as many steps is that?": "(model + rest) / seconds -> 1 - seconds / (model + rest)",
     },
@@ -110,6 +109,7 @@ AGREEMENT = Record(
         "You compare every gradient with every other. Compare it with the one before it only.": f"{AGREE} -> np.mean([signs[i] * signs[j] for i in range(len(signs)) for j in range(i)])",
         "Right but for zeros: a zero neither agrees nor differs.": "np.sign(gradients) -> np.where(gradients >= 0, 1, -1)",
         "Right but for zeros: you count what does not agree as a difference. A zero does neither.": f"{AGREE} -> 2 * (signs[1:] * signs[:-1] > 0).mean() - 1",
+        "": f".mean() -> [0].mean() || .mean() -> [-1].mean() || {AGREE} -> np.median((signs[1:] * signs[:-1]).mean(axis=1))",
     },
 )
 CHOOSE = Record(
@@ -126,8 +126,7 @@ CHOOSE = Record(
     ),
     mistakes={
         "That is a place in the list. The threshold that stands there was asked for.": f"leasts[{BEST}] -> {BEST}",
-        "You left out the runs that never arrived, so that a threshold looks the better the more often it fails in the bad cases. "
-        "Such a run has cost the whole budget.": f"{STOPPED} -> np.ma.masked_invalid({COST}) ;; cost.mean(axis=1) -> cost.mean(axis=1).filled(np.inf)",
+        "You left out the runs that never arrived. Such a run has cost the whole budget.": f"{STOPPED} -> np.ma.masked_invalid({COST}) ;; cost.mean(axis=1) -> cost.mean(axis=1).filled(np.inf)",
         "Stop each run at the budget, before the mean is taken. No run costs more than that, not even one that would never arrive.": f"{STOPPED} -> {COST}",
         "You counted the model gradients only. Cheap steps take time as well, and there are many.": f"{COST} -> gradients * model",
         "Every step pays `rest`, those with a fresh model gradient too.": f"{STOPPED} -> np.fmin(gradients * model + (steps - gradients) * rest, budget)",

@@ -88,8 +88,7 @@ SCORE = Record(
         "Begin with `from_the_bell = u * u**2`, which is -z dz/dgamma.",
     ),
     mistakes={
-        "You say that no datum cares about the skew where there is none. That the map is the identity at gamma = 0 says nothing about how "
-        "it changes with gamma.": "\nreturn 0 * u",
+        "That the map is the identity at gamma = 0 says nothing about how it changes with gamma.": "\nreturn 0 * u",
         "You differentiated the normal density of z. The density is also divided by the slope of the map, which changes with gamma.": "+ from_the_stretch -> ",
         "You differentiated the slope of the map only. z changes with gamma, too, and with it its normal density.": "from_the_bell + -> ",
         "The slope of the map has the wrong sign: the density is divided by it.": "-2 -> 2",
@@ -111,8 +110,7 @@ ORIGIN = Record(
         NAN_SLOPE: "return u * jnp.exp(-w) -> return jnp.where(gamma == 0, u, w / gamma)",
         FLAT: "return u * jnp.exp(-w) -> return jnp.where(gamma == 0, u, w / jnp.where(gamma == 0, 1.0, gamma))",
         "You put u where z belongs: the exponent holds gamma z, and that is W(gamma u). It agrees at gamma = 0, slope included.": "(-w) -> (-gamma * u)",
-        "That is the beginning of the series at gamma = 0: right there, slope included, and wrong further out. "
-        "There is a form that holds everywhere.": "u * jnp.exp(-w) -> u - gamma * u**2",
+        "That is the beginning of the series at gamma = 0, and wrong further out. There is a form that holds everywhere.": "u * jnp.exp(-w) -> u - gamma * u**2",
     },
     later={
         COARSE: (lambda rng: three_skews(rng, "single"), "\nnear = gamma + 1e-7\nreturn lambertw(near * u) / near"),

@@ -53,8 +53,7 @@ MOMENTS = Record(
         "Begin with `first = gamma * np.exp(gamma**2 / 2)`",
     ),
     mistakes={
-        "mu and sigma^2 are mean and variance of mu + sigma z, before the bending. The bent z has another mean than 0 and another variance "
-        "than 1.": "\nreturn mu, sigma**2",
+        "mu and sigma^2 are mean and variance before the bending. The bent z has others than 0 and 1.": "\nreturn mu, sigma**2",
         "The variance is right. The bent z has a mean that is not 0: the side that is stretched pulls it.": "mu + sigma * first -> mu",
         "The mean is right. Your variance is E[x^2]; subtract the square of E[x].": "- first**2 -> ",
         "In E[x^2] the exponential is squared, too: it is e^(2 gamma z), so t is 2 gamma.": "(1 + 4 * gamma**2) * np.exp(2 * gamma**2) -> (1 + gamma**2) * np.exp(gamma**2 / 2)",

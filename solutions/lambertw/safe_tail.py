@@ -46,8 +46,7 @@ MODIFIED = Record(
         "Begin with `knee = W(d)`",
     ),
     mistakes={
-        "Your slope contains x, so the left arm is no line: it has a pole where x = -e^W(d), and falls beyond. "
-        "The slope of a tangent is that at d.": "(d + np.exp -> (x + np.exp",
+        "Your slope contains x, so the left arm is no line, and has a pole. The slope of a tangent is that at d.": "(d + np.exp -> (x + np.exp",
         "Your slope is that of w e^w. W's is one over it.": "/ (d + -> * (d +",
         "Below d you have W itself, and below -1/e the real part of a complex number. Go on along the tangent at d.": "\nreturn W(x)",
         "The slope is right. The line must pass through the point (d, W(d)): count from d, not from 0.": "(x - d) -> x",
@@ -67,10 +66,8 @@ FORWARD = Record(
         "Begin with `knee = W(d)`",
     ),
     mistakes={
-        "You left the forward map as it was. It turns round at z = -1 / gamma, and what lies beyond the knee does not come back: "
-        "the way there must be the inverse of the way back.": "\nreturn z * np.exp(gamma * z)",
-        "Right for a positive gamma. For a negative one the knee lies at a positive z, and the straight part is above it: compare gamma z "
-        "with W(d).": "gamma * z < knee -> z < knee / gamma",
+        "You left the forward map as it was. What lies beyond the knee does not come back: it turns round at -1 / gamma.": "\nreturn z * np.exp(gamma * z)",
+        "Right for a positive gamma. For a negative one the knee lies at a positive z: compare gamma z with W(d).": "gamma * z < knee -> z < knee / gamma",
         "The tangent is right, and it begins too early. The knee is where gamma x = d, that is, where gamma z = W(d).": "z < knee -> z < d",
         "Your knee is at z = W(d) whatever gamma is. It is where gamma z = W(d).": "gamma * z < knee -> z < knee",
         "Your straight part is that of gamma x. Divide by gamma.": "/ gamma -> ",

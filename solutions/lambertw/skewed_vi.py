@@ -79,6 +79,7 @@ BOUND = Record(
         ),
         "Your log q is right, and your draws are not bent. theta = mu + sigma g(eps).": "g_e(eps, gamma) -> eps",
         "That is the mean log joint density. Subtract log q, or a point will be the best q.": "- log_q -> ",
+        "You summed over the draws. The bound is their mean.": "jnp.mean -> jnp.sum",
     },
     later={
         NO_JAX: (

@@ -63,8 +63,7 @@ ENTRY = Record(
         "It still has every one of its faults. Print the entries for a = -2, b = 1, resolution = 10 at x = -2.15, -1.92 and 1.3.": (
             "\nindex = np.trunc((x - a) * resolution).astype(int)\nreturn np.where(index < a, 0, index)"
         ),
-        "The ends are right. Between them you take the entry on the left, not the nearest: it errs by up to a whole interval, always in one "
-        "direction.": "np.rint -> np.floor",
+        "The ends are right. Between them you take the entry on the left, not the nearest.": "np.rint -> np.floor",
         "Below a your entry is negative, and a negative index counts from the table's other end. Stop at the first.": "np.clip(np.rint(place), 0, last) -> np.minimum(np.rint(place), last)",
         "Above b you are one entry too far. Indices begin at 0, so the last is one less than how many there are.": "0, last -> 0, last + 1",
         "The table begins at a, not at 0: count from there.": "(x - a) -> x",
@@ -93,8 +92,7 @@ BETWEEN = Record(
         "Your weights are exchanged: close to the left entry it is the left value that should count.": "t = place - left -> t = 1 - (place - left)",
         "That is the nearest entry, the staircase of Part 1. Go along the straight line between two entries, and on beyond the ends.": "t = place - left -> t = np.clip(np.rint(place - left), 0, 1)",
         "You took the part of x behind the point. It is the place in the table, (x - a) * resolution, that lies between two entries.": "t = place - left -> t = x - np.floor(x)",
-        "Right inside the table. Beyond its ends the line must go on and on: measure from the index that you use, not from the nearest "
-        "whole number.": "t = place - left -> t = place - np.floor(place)",
+        "Right inside the table. Beyond its ends the line must go on: measure from the index that you use.": "t = place - left -> t = place - np.floor(place)",
     },
 )
 WIDTH = Record(

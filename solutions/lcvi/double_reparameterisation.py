@@ -132,6 +132,7 @@ DIFFERENCE = Record(
         "Your two estimates have the same noise, but not that of `key`. Hand `key` itself to `estimate`, both times.": "above = -> key = jax.random.split(key)[0]\nabove =",
         "You looked to one side only. The error of your quotient is as large as the step; from both sides, as its square.": "mu - step -> mu ;; 2 * step -> step",
         "Between mu - step and mu + step lie two steps.": "2 * step -> step",
+        "That is a difference of values. Divide by how far apart they were taken.": "/ (2 * step) -> ",
         "You went half a step to either side and divided by two whole ones.": "+ step) -> + step / 2) ;; - step) -> - step / 2)",
     },
 )

@@ -41,6 +41,7 @@ DECIDE = Record(
     ),
     mistakes={
         "The two sides of your loss have changed places: with a small level it is dear to decide too high.": "level, axis -> 1 - level, axis",
+        "Your rows share one decision. Each row has its own outcomes.": "level, axis=0) -> level) + 0 * y[0, 0] || level, axis=0 -> level",
         "You averaged the outcomes of each theta before you took the quantile. Their spread is a part of what is not known.": "y.reshape(-1, y.shape[2]) -> y.mean(axis=1)",
         "You took a quantile for each theta and averaged. That is not the quantile of all outcomes: pool them first.": "(pool, level, axis=0) -> (y, level, axis=1).mean(axis=0)",
         "You took a quantile twice, over outcomes and over thetas. Pool all outcomes of a row first.": "y.reshape(-1, y.shape[2]) -> np.quantile(y, level, axis=1)",

@@ -59,6 +59,7 @@ PULL = Record(
     ),
     mistakes={
         "Your pull is that of the unshifted utility. With beta the same slope is divided by something larger.": "beta + -> ",
+        "The size is right. A pull has a direction, too: keep the sign of the slope.": "* slope -> * np.abs(slope)",
         "Below the line all is right. Above it stands the slope of alpha u.": "return alpha * -> return",
         "Above the line all is right. Below it stands the whole shifted utility, with its alpha.": "alpha * inner -> inner",
         "Your answer does not depend on alpha. It drops out only where beta is 0.": "alpha * -> ",

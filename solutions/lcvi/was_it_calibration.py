@@ -49,13 +49,12 @@ RISKS = Record(
         "Begin with `h = norm.ppf(level, q_mean, q_sd)`",
     ),
     mistakes={
-        "The second is right. For the first you let p decide for itself; it shall judge the decision of q.": (
-            "return risk(p_mean, p_sd), risk -> own = risk(q_mean, q_sd)\nh = norm.ppf(level, p_mean, p_sd)\nreturn risk(p_mean, p_sd), own #"
-        ),
         "Those are the losses of the mean outcomes. An expected loss is the mean of the losses of all outcomes, and is larger.": (
             "sd * (norm.pdf(d) + d * (norm.cdf(d) - level)) -> max(level * (mean - h), (level - 1) * (mean - h))"
         ),
         "You decided by the quantile at 1 - level. Deciding too low costs `level` for each unit.": "ppf(level -> ppf(1 - level",
+        "The two sides of the loss have changed places, in the decision and in the cost.": "ppf(level -> ppf(1 - level ;; - level)) -> - 1 + level))",
+        "You decided by the mean of q. That is best only if both sides are equally dear.": "norm.ppf(level, q_mean, q_sd) -> q_mean",
         "Your decision is right. In its cost the two sides have changed places.": "- level)) -> - 1 + level))",
         "You let p make the decision. p is the truth and has no vote; q decides, and both judge.": "ppf(level, q_mean, q_sd) -> ppf(level, p_mean, p_sd)",
     },

@@ -51,9 +51,6 @@ EXPECTED = Record(
         "That is the mean of log u, which is right for one draw. With more draws their mean is taken before the logarithm.": "probability @ estimate -> p @ np.log(u)",
         "You gave every list of draws the same weight. Its probability is the product of the draws' probabilities.": "probability @ estimate -> estimate.mean()",
         "You took the log of the sum. The estimate is the log of the mean: you are off by the log of the number of draws.": "mean -> sum",
-        "You counted lists that differ in their order once. There are more ways to draw a and b than to draw a twice.": (
-            "itertools.product(range(len(u)), repeat=draws) -> itertools.combinations_with_replacement(range(len(u)), draws)"
-        ),
     },
     rtol=1e-5,
 )

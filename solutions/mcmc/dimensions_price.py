@@ -120,8 +120,7 @@ LOG_VARIANCE = Record(
     ),
     mistakes={
         "That is the log of E_q[w^2]. The squared distance of the first coordinate from its mean 0 stands in the integral, too.": "- np.log(falls[0]) -> ",
-        "You put the square of every coordinate into the integral. The mean of the first one is wanted; the others come in through their "
-        "weights only.": "np.log(falls[0]) -> np.log(falls).sum()",
+        "You put the square of every coordinate in. The others come in through their weights only.": "np.log(falls[0]) -> np.log(falls).sum()",
         "A root is missing: the integral of exp(-a x^2) is the root of pi / a.": "np.log(2 * v - 1) / 2 -> np.log(2 * v - 1)",
         "A factor is missing for each coordinate: 1 / q has the standard deviation of q in front of its exponential.": "np.log(v) - -> np.log(v) / 2 -",
         "You read v as standard deviations. They are variances.": "falls = -> v = v**2\nfalls =",

@@ -95,10 +95,8 @@ THIRD = key_record(
     ),
     mistakes={
         ACCEPTS_ALL: "< log_r -> < jnp.exp(log_r)",
-        "Now a number between 0 and 1 is compared with a logarithm, and no step with a ratio below 1 is ever taken. Both plain, or both in "
-        "logarithms.": f"{LOG_U} -> jax.random.uniform(u_key, x.shape)",
-        "You compare the densities only. The push differs from place to place, so the way back is not as likely as the way there. That "
-        "part was right.": f"{WAYS} -> ",
+        "A number between 0 and 1 is compared with a logarithm: no ratio below 1 is ever accepted.": f"{LOG_U} -> jax.random.uniform(u_key, x.shape)",
+        "You compare the densities only. The push differs from place to place; that part was right.": f"{WAYS} -> ",
         "The proposals have changed places: the one that leads back belongs above the bar, as it was.": f"{WAYS} -> - log_s(x, y) + log_s(y, x)",
         THIRD_SPECIAL: f"{GAIN} -> (x**2 - y**2) / 2",
         KEY_TWICE: f"{SPLIT} -> key, key",

@@ -46,8 +46,7 @@ FOLDED = Record(
         "Begin with `med = np.median(draws)`: without an axis it is one number, that of all chains.",
     ),
     mistakes={
-        "That is R-hat of the draws, or of their differences from the median with a sign. A chain that is too narrow has the right mean; "
-        "take distances, which have no sign.": "np.abs -> ",
+        "That is R-hat of the draws, or of differences with a sign. A narrow chain has the right mean: take distances.": "np.abs -> ",
         "You took each chain's distances from its own median. Take them from the median of all draws.": f"{MED} -> np.median(draws, axis=1, keepdims=True)",
         "You took distances from the mean of all draws. Take their median.": f"{MED} -> draws.mean()",
         "The chains were not cut into halves. Use the split R-hat.": '"split" -> "identity"',

@@ -221,8 +221,7 @@ LATE = Record(
     ),
     mistakes={
         "You put the mean of mu and a mean scatter into one normal. Take the chance for each draw, then the mean of the chances.": "limit, mu, sd -> limit, mu.mean(), gamma.mean() ** -0.5",
-        "You put the mean and the variance of the next delay into one normal. It is a mixture of normals, which is none: take the chance "
-        "for each draw, then the mean.": "limit, mu, sd -> limit, mu.mean(), np.sqrt(mu.var() + (sd**2).mean())",
+        "You put mean and variance of the delay into one normal. It is a mixture of normals, which is none.": "limit, mu, sd -> limit, mu.mean(), np.sqrt(mu.var() + (sd**2).mean())",
         "You put the mean of mu in. It is uncertain, too: take each draw of it together with its gamma.": "limit, mu -> limit, mu.mean()",
         "You took gamma for a standard deviation. It is a precision, one over the variance.": "1 / np.sqrt(gamma) -> gamma",
         "That is how probable it is that mu lies above the limit. A single crossing scatters around mu as well.": f"{CHANCES} -> mu > limit",

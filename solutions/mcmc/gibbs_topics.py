@@ -133,8 +133,11 @@ BLOCKS = Record(
         "Each is too large by one: the exponent of a Dirichlet density is the parameter less one.": "float(a) -> a + 1.0 ;; float(c) -> c + 1.0",
         "Those are the exponents of the density. A Dirichlet's parameters are larger by one.": "float(a) -> a - 1.0 ;; float(c) -> c - 1.0",
         "You left the priors out: those are the counts.": "float(a) -> 0.0 ;; float(c) -> 0.0",
-        "What occurs several times is counted once. `table[i, j] += 1` with arrays i and j does that to pairs that come several times; "
-        "`np.add.at(table, (i, j), 1)` counts how often.": (f"{THETA} ;; {PHI}", THETA, PHI),
+        "What occurs several times is counted once, as `table[i, j] += 1` does. `np.add.at` counts how often.": (
+            f"{THETA} ;; {PHI}",
+            THETA,
+            PHI,
+        ),
         "You count all words of a note, and all occurrences of an entry, whatever their topics are.": "(notes, z) -> notes ;; (z, words) -> (slice(None), words)",
         "Right for phi. For theta you count a topic in all notes; only the note itself matters.": "(notes, z) -> (slice(None), z)",
     },
@@ -195,7 +198,7 @@ COLLAPSED = Record(
         ),
     },
 )
-DRAW, LOOP = 'np.searchsorted(np.cumsum(p), u, side="right")', "for i, u in"
+DRAW = 'np.searchsorted(np.cumsum(p), u, side="right")'
 SWEEP = Record(
     cases=for_sweep,
     reference=sweep_by_joint,
@@ -214,8 +217,7 @@ SWEEP = Record(
         "You take the most probable topic, whatever the noise is. Draw it.": f"{DRAW} -> np.argmax(p)",
         "You compare the noise with the probability of each topic by itself. Add up the probabilities of the topics so far.": f"{DRAW} -> np.argmax(p > u)",
         "Only the first word is drawn anew. Does your `return` stand within the loop?": f"{DRAW} -> {DRAW}\n    return z",
-        "A topic or an entry that does not occur at the moment is forgotten, so that a topic never comes back: your sweep, or the "
-        "`collapsed` that it calls, takes the sizes from the data. They are handed over, K and V.": "K, V) -> z.max() + 1, words.max() + 1)",
+        "A topic or an entry that does not occur is forgotten: the sizes K and V are handed over.": "K, V) -> z.max() + 1, words.max() + 1)",
     },
 )
 TASKS = {"blocks": BLOCKS, "topics": TOPICS, "collapsed": COLLAPSED, "sweep": SWEEP}

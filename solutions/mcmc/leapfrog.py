@@ -191,7 +191,8 @@ VOLUME = Record(
     },
 )
 OFF, WORST = "np.concatenate([back - q, -turned - p])", "max(np.abs(back - q).max(), np.abs(-turned - p).max())"
-PLACE = "path(far, -> path(-far,"
+PLACE, TURN, HERE = "path(far, -> path(-far,", "-speed -> speed ;; -turned -> turned", "back - q -> -back - q"
+PLACES = f"{PLACE} || {PLACE} ;; {HERE} || {PLACE} ;; {TURN} || {PLACE} ;; {TURN} ;; {HERE}"
 WAY_BACK = Record(
     cases=returns,
     reference=way_back_step_by_step,
@@ -206,12 +207,14 @@ WAY_BACK = Record(
     ),
     mistakes={
         "You went on for another path. Turn the momentum round before the second one.": "-speed -> speed ;; -turned -> turned",
-        "You turned the position round. It is the momentum alone that turns.": f"{PLACE} || {PLACE} ;; -speed -> speed ;; -turned -> turned",
+        "You turned the position round. It is the momentum alone that turns.": PLACES,
         "That is so for a motion that runs backwards. Your function is to find out for any map.": "return -> return 0 *",
         "You came back with the momentum turned round, and compare it with the one that you set out with. Turn it once more.": "-turned -> turned",
         "You compare positions. The momentum has to come back as well.": f"{WORST} -> np.abs(back - q).max()",
+        "You compare momenta. The position has to come back as well.": f"{WORST} -> np.abs(-turned - p).max()",
         "You summed over the coordinates. The largest difference was asked for.": f"{WORST} -> np.abs({OFF}).sum()",
         "A coordinate may come back too small as well. Take sizes.": f"{WORST} -> {OFF}.max()",
+        "": f"{WORST} -> -{OFF}.min() || {WORST} -> np.linalg.norm({OFF})",
     },
 )
 LOST = "energy(q, p) - energy(q_new, p_new)"
@@ -268,6 +271,7 @@ STEP = Record(
         "You compare with the energy before the kick. The path began after it, and the kick by itself keeps the target.": f"{OLD} ;; p @ p - -> old @ old -",
         "Your test is upside down: you accept where energy is gained.": f"{COIN} -> np.log(u) < -lost",
         MOTION: "+ (p @ p - p_new @ p_new) / 2 -> ",
+        "": f"{COIN} -> lost > 0 || {COIN} -> np.log1p(-u) < lost",
     },
 )
 TASKS = {"path": PATH, "volume": VOLUME, "way-back": WAY_BACK, "acceptance": ACCEPTANCE, "step": STEP}

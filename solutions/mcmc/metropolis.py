@@ -99,8 +99,7 @@ MATRIX = Record(
         "You compared the weights only. That is right if s is symmetric; this one is not, and the two flows differ.": f"{FLOW} -> s * np.minimum(1, weight / weight[:, None])",
         "You balanced the proposals only. The weights have to come in, or every place is as good as another.": f"{FLOW} -> np.minimum(s, s.T)",
         TWO_MINIMA: f"{FLOW} -> s * np.minimum(1, weight / weight[:, None]) * np.minimum(1, s.T / s)",
-        "You accept with r/(1+r). That balances the flows as well, but refuses more than need be. Of each pair, one direction can be "
-        "accepted always.": f"{FLOW} -> s * there.T / (there + there.T)",
+        "You accept with r/(1+r), which refuses more than need be. Of each pair, one direction can be accepted always.": f"{FLOW} -> s * there.T / (there + there.T)",
         "Some rows do not add up to 1. A refused proposal leaves the chain where it is, and that is a step, too: from a place to itself.": f"+ {STAY} -> ",
         "You rescaled each row. That chain keeps another law: it lacks the visits that consist in staying.": f"+ {STAY} -> / P.sum(axis=1, keepdims=True)",
     },
@@ -153,13 +152,11 @@ STEP = Record(
         "Begin with `y = x * np.exp(scale * noise)`",
     ),
     mistakes={
-        "You compared the densities only. A factor looks symmetric and is not: around a large y the same factors are spread over a longer "
-        "piece of the line.": "+ scale * noise -> ",
+        "You compared the densities only. Around a large y the same factors are spread over a longer piece.": "+ scale * noise -> ",
         "The factor for the way back is upside down. Work out s(y | x): the density of y when its logarithm is normal.": "+ scale * noise -> - scale * noise",
         TWO_MINIMA: "log_density(y) - log_density(x) + scale * noise -> np.minimum(log_density(y) - log_density(x), 0) + np.minimum(scale * noise, 0)",
         "Your factor is the exponential of the noise: the scale is missing.": "scale * noise -> noise || np.exp(scale * noise) -> np.exp(noise)",
-        "You accept everything, so these are the proposals. The logarithm of a number below 1 is negative: was it compared with a ratio "
-        "instead of its logarithm?": "< log_ratio -> < np.exp(log_ratio)",
+        "You accept everything: a logarithm below 0 was compared with a ratio instead of its logarithm.": "< log_ratio -> < np.exp(log_ratio)",
         "You added the noise. The proposal is x times the exponential of scale times the noise.": f"+ scale * noise -> ;; {ADDED}",
     },
     later={

@@ -95,8 +95,10 @@ RHAT = Record(
         "What is between the chains counts n times too little: B/n is the variance of the means, and B is n times that.": "between = -> between = 1 / half *",
         "You left out the (n-1)/n before W. Chains that agree as independent draws do would then give more than 1.": f"{INSIDE} -> W",
         "Variances are divided by the count less one here, those within the chains and that of the means. NumPy needs ddof=1.": "ddof=1 -> ddof=0",
-        "You divided the variance of the m means by m, or took the variance of all draws, in which nearly the same happens. Divide by "
-        "m - 1: NumPy needs ddof=1.": (f"{MEANS} -> parts.mean(axis=1).var()", f"({INSIDE} + between) -> parts.var(ddof=1)"),
+        "You divided the variance of the m means by m. Divide by m - 1: NumPy needs ddof=1.": (
+            f"{MEANS} -> parts.mean(axis=1).var()",
+            f"({INSIDE} + between) -> parts.var(ddof=1)",
+        ),
         "Right where the number of draws is even. Where it is odd, you have the middle draw in both halves; leave it out.": "// 2 -> // 2 + draws.shape[1] % 2",
     },
 )
@@ -108,6 +110,7 @@ OF_ALL = """
     c = np.array([(off[:, : n - t] * off[:, t:]).sum(axis=1) for t in range(lags + 1)])
     return {}
     """
+ONE_BY_ONE = OF_ALL.format("draws.mean(axis=1, keepdims=True)", "(c / c[0]).mean(axis=1)")
 CORRELATIONS = Record(
     cases=with_memory,
     reference=correlations_by_sums,
@@ -120,17 +123,8 @@ CORRELATIONS = Record(
         "Begin with `n = draws.shape[1]`. At lag t the factors are `off[:, : n - t]` and `off[:, t:]`, element by element.",
     ),
     mistakes={
-        "You averaged each chain's own correlations. They know nothing of how far the chains are apart.": (
-            OF_ALL.format("draws.mean(axis=1, keepdims=True)", "(c / c[0]).mean(axis=1)"),
-            OF_ALL.format("draws.mean(axis=1, keepdims=True)", "c.sum(axis=1) / c[0].sum()"),
-            f"c = -> n = draws.shape[1]\nc = ;; {PRODUCTS} / off.size -> np.mean([np.corrcoef(x[:-t], x[t:])[0, 1] for x in draws]) ;; {RHO} -> c_t",
-        ),
-        "You took distances from the mean of all draws. Each chain's are taken from its own mean, and what is between the chains comes in "
-        "through V.": (
-            OF_ALL.format("draws.mean()", "c.sum(axis=1) / c[0].sum()"),
-            f"{OFF} -> draws - draws.mean(),",
-            f"{OFF} -> draws - draws.mean(), ;; {FROM_0}",
-        ),
+        "You averaged each chain's own correlations. They know nothing of how far the chains are apart.": ONE_BY_ONE,
+        "You took distances from the mean of all draws. Take them from each chain's own.": f"{OFF} -> draws - draws.mean(),",
         "You divide a lag's sum by the n - t products in it. Divide by n, at every lag.": "/ off.size -> / (off.size - t * len(off))",
         "You divided by W. Below the line belongs V, in which the distance between the chains counts, too.": f"{RHO} -> c_t / W",
         "You divided the autocovariance by V. Chains that are far apart would then look uncorrelated: it is 1 less (W - c)/V.": f"{RHO} -> c_t / V",

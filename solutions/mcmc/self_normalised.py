@@ -86,10 +86,8 @@ ESTIMATE = Record(
     ),
     mistakes={
         "That is the sum of the products of weight and value, which grows with the number of draws. By what do you divide it?": "- log_w.max() -> ;; / w.sum() -> ",
-        "You divided by the number of draws. Only with normalised densities does that help; here the weights have a constant too many, and "
-        "so has yours.": "- log_w.max() -> ;; w.sum() -> len(w)",
-        "You divided by the number of draws. Once a constant is taken off for the computer's sake, the mean of the weights is any number: "
-        "divide by their sum.": "w.sum() -> len(w)",
+        "You divided by the number of draws. Here the weights have a constant too many, and so has yours.": "- log_w.max() -> ;; w.sum() -> len(w)",
+        "You divided by the number of draws. With a constant taken off, the mean of the weights is any number.": "w.sum() -> len(w)",
         "That is the mean under q: the weights do nothing.": "np.exp(log_w - log_w.max()) -> np.ones(len(log_w))",
         "You put the logarithms where the weights belong.": "np.exp(log_w - log_w.max()) -> log_w",
     },
@@ -114,8 +112,7 @@ ERROR = Record(
         "Your weights have the unknown constant in them. Divide them by their mean.": "share**2 -> np.exp(log_w)**2 / len(values)**2",
         "Your largest weight is 1. The formula wants weights whose mean is 1.": "share**2 -> (share / share.max())**2 / len(values)**2",
         "You squared the values themselves. What counts is how far they are from the estimate.": "- share @ values -> ",
-        "That is the target's spread over the root of the effective sample size, which pretends that weights and values have nothing to do "
-        "with each other. Keep each weight with its value.": "(share**2 * -> (share**2).sum() * (share *",
+        "That is the target's spread over the root of the ESS. Keep each weight with its value.": "(share**2 * -> (share**2).sum() * (share *",
         "That is the standard deviation of f under the target, which does not fall with S. In the formula the weight stands squared.": "share**2 -> share",
         "You took off the plain mean of the values. Put the weighted one, of Part 1, in the place of I.": "- share @ values -> - values.mean()",
     },

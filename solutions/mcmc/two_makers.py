@@ -84,9 +84,6 @@ MAKER = Record(
         "The share of the makers is missing. A maker of many winches is the likelier one.": "np.log(a + n) + -> ",
         "Without the winch's record a maker's integral is not one. Divide by what it was before.": "- before -> ",
         "The second number of a beta function is about starts that did not fail.": "(m - y)[others] -> m[others] ;; c + held + m[i] - y[i] -> c + held + m[i]",
-        "You put each maker's observed rate in the place of phi. With few starts that rate is no more than a guess: integrate over phi.": (
-            "after - before -> y[i] * np.log(failed / (failed + held)) + (m[i] - y[i]) * np.log(held / (failed + held))"
-        ),
     },
     later={
         "Right for short records. With thousands of starts a beta function is smaller than the smallest number: stay with logarithms, and "

@@ -94,6 +94,7 @@ RATIO = Record(
         "That is the ratio of pi alone. The proposal is not symmetric: put its probabilities there and back in.": f"{TURNS} -> table[new] / table[old]",
         "That is the ratio of the two conditionals alone. pi itself belongs into the ratio, and so does the lot.": f"{TURNS} -> table[old] / table[new]",
         "Those are the proposals there and back. pi(new) / pi(old) belongs into the ratio as well.": f"{TURNS} -> {TURNS} * table[old] / table[new]",
+        "": f"{TURNS} -> min(1.0, {TURNS})",
     },
 )
 SCANS = Record(
@@ -116,6 +117,7 @@ SCANS = Record(
         "Your sweep ends after two updates. There may be more.": "updates[1:] -> updates[1:2]",
     },
 )
+ONE, DRIFT = "(flow - flow.T)", "np.abs(flow.sum(axis=0) - pi)"
 AUDIT = Record(
     cases=lambda rng: [(rng.dirichlet(np.full(n, 3.0)), rng.dirichlet(np.full(n, 0.6), n)) for n in (3, 4, 5)],
     reference=audit_by_loops,
@@ -134,6 +136,7 @@ AUDIT = Record(
         "Your flows are weighted with the state where they arrive. They leave from i: pi_i P_ij.": "flow - flow.T -> P * pi - (P * pi).T",
         "Your drift is the largest gain. A loss counts as much: take sizes.": "np.abs(flow.sum(axis=0) - pi) -> (flow.sum(axis=0) - pi)",
         "You added the flow and the flow back. By how much do they differ?": "flow - flow.T -> flow + flow.T",
+        "": f"{ONE} -> (flow[0] - flow[:, 0]) || {ONE} -> (flow[-1] - flow[:, -1]) || {DRIFT} -> (pi - flow.sum(axis=0)) || pi).max() -> pi).sum() / 2",
     },
 )
 TASKS = {"update": UPDATE, "ratio": RATIO, "scans": SCANS, "audit": AUDIT}

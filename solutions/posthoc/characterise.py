@@ -22,6 +22,9 @@ def by_interpolation(draws, count):
     return np.array([np.interp(np.arange(1, count + 1) / (count + 1), places, sorted(row)) for row in draws])
 
 
+FRONT, FRONT1, FRONT2 = (
+    f"np.moveaxis(draws, -1, 0) -> draws{swap}.reshape(draws.shape[-1], -1)" for swap in ("", ".swapaxes(0, 1)", ".swapaxes(1, 2)")
+)
 POINTS_FIRST = Record(
     cases=lambda rng: [(rng.normal(size=shape),) for shape in [(3, 5, 4), (2, 7, 6), (4, 3, 1)]],
     reference=picked,
@@ -34,11 +37,7 @@ POINTS_FIRST = Record(
         "Begin with `front = np.moveaxis(draws, -1, 0)`",
     ),
     mistakes={
-        "The shape is right and the numbers are in the wrong rows: reshape keeps the order in memory. Bring the points in front of chains and draws first.": (
-            "np.moveaxis(draws, -1, 0) -> draws.reshape(draws.shape[-1], -1)",
-            "np.moveaxis(draws, -1, 0) -> draws.swapaxes(0, 1).reshape(draws.shape[-1], -1)",
-            "np.moveaxis(draws, -1, 0) -> draws.swapaxes(1, 2).reshape(draws.shape[-1], -1)",
-        ),
+        "The numbers are in the wrong rows: reshape keeps the order in memory. Bring the points in front first.": f"{FRONT} || {FRONT1} || {FRONT2}",
         "Your rows are draws and your columns points. One row for each point was asked for.": "np.moveaxis(draws, -1, 0) -> draws.reshape(-1, draws.shape[-1])",
         "You kept one chain. All of them are draws from the same posterior: keep them side by side.": "np.moveaxis(draws, -1, 0) -> draws[0].T",
         "The points are in front. Now put all the draws of a point into one row, whichever chain they come from.": "front.reshape(len(front), -1) -> front",
@@ -57,6 +56,7 @@ QUANTILES = Record(
     ),
     mistakes={
         "You took the quantiles over the points. One row holds all that the model says about one point: go along the rows, the last axis.": "axis=-1).T -> axis=0)",
+        "You threw all points together. Each has its own predictive: say along which axis.": ", axis=-1).T -> ) || np.quantile(draws, levels, axis=-1).T -> np.tile(np.quantile(draws, levels), (len(draws), 1))",
         "NumPy puts the levels first. A reshape leaves the numbers in the wrong places: turn the array.": ".T -> .reshape(len(draws), count)",
         "Your levels begin at 0: that is the smallest draw, which says more about the number of draws than about the predictive.": "np.arange(1, count + 1) / (count + 1) -> np.linspace(0, 1, count)",
         "Your last level is 1: that is the largest draw. With count + 1 in the denominator neither end is among them.": "/ (count + 1) -> / count",

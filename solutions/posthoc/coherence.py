@@ -89,9 +89,6 @@ SHARES = Record(
         "Those are the shares if all data come at once. Every update raises the earlier data to the power.": "nu ** np.arange(count - 1.0, -1, -1) -> np.ones(count) ;; nu**count -> nu",
         "The data fade as they should. The prior fades, too: every update raises it to the power, the first datum's among them.": "nu**count -> nu",
         "You raised a datum to the power in its own update. The loss comes in whole, and fades only afterwards.": "precisions / -> nu * precisions /",
-        "Those are the shares on arrival. Every later update shrinks the ones before it.": (
-            "precisions / (precisions.sum() + nu**count) -> np.array([1 / (nu ** np.arange(k + 2)).sum() for k in range(count)])"
-        ),
     },
 )
 TASKS = {"power": POWER, "coherent": COHERENT, "shares": SHARES}

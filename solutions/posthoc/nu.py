@@ -77,6 +77,9 @@ RISKS = Record(
         "The points left out should judge by the loss alone. With the prior in it a large nu is fined twice.": ".mean() -> .mean() + nu * b**2 / (2 * sd**2)",
     },
 )
+ONE_FOLD = "risks.mean(axis=1) -> np.median(risks, axis=1) || " + " || ".join(
+    f"risks.mean(axis=1) -> risks.{f}(axis=1) ;; means == means.min()].max() -> np.argmin(means)]" for f in ("min", "max")
+)
 CHOOSE = Record(
     cases=tables,
     reference=choice_by_sorting,
@@ -90,11 +93,9 @@ CHOOSE = Record(
     mistakes={
         "That is a place in the list. The nu that stands there was asked for.": "nus[means == means.min()].max() -> np.argmin(means)",
         "Right but for equal risks: of these take the largest nu, which stays nearest to the model. It need be neither the first in the list nor the last.": "].max() -> ].min()",
+        "You let one fold decide. Average over the folds: by how much a nu wins or loses on each counts.": ONE_FOLD,
         "You took the nu that wins most folds. By how much it wins or loses counts, too: average over the folds.": (
             "means == means.min()].max() -> np.argmax((risks == risks.min(axis=0)).sum(axis=1))]"
-        ),
-        "You took the largest nu that is nearly as good. Only equal risks count here.": (
-            "means == means.min() -> means <= means.min() + 1e-9 + risks[means.argmin()].std(ddof=1) / np.sqrt(risks.shape[1])"
         ),
         "You averaged over the nus. A row belongs to one nu: average along it, axis 1.": "means == means.min()].max() -> np.argmin(risks.mean(axis=0))]",
     },

@@ -77,7 +77,9 @@ CHOOSE = Record(
         "Your loss is as dear on one side as on the other.": "gap = y[:, None] - quantiles -> q, gap = 0.5, y[:, None] - quantiles",
         "You did not look at y. The level q is right only if the predictive is.": "cost.mean(axis=0) -> abs(levels - q)",
         "You let each point choose, and averaged. All points must use one level.": "np.argmin(cost.mean(axis=0))] -> cost.argmin(axis=1)].mean()",
+        "You squared the distances. The tilted loss grows with the distance itself.": "* gap -> * gap * abs(gap) || cost = -> cost = gap**2  #",
         "You counted how many outcomes lie below. The loss also asks how far.": "cost.mean(axis=0) -> abs((gap <= 0).mean(axis=0) - q)",
+        "": "np.argmin(cost.mean(axis=0)) -> np.bincount(cost.argmin(axis=1)).argmax()",
     },
     apart=True,
 )

@@ -97,6 +97,7 @@ SCORE = Record(
         "You took the logarithm of an average. The bound is the average of the logarithm.": "ratio.mean() -> np.logaddexp.reduce(ratio) + np.log(len(ratio))",
         "You divided by the spread of one draw. An average of S draws has an error smaller by the root of S.": "/ np.sqrt(len(ratio)) -> ",
         "You have the difference in nats. Divide it by its standard error.": "/ (ratio.std() / np.sqrt(len(ratio))) -> ",
+        "Right but for the sign, which is lost. A claim that is too low has a score below zero.": "return (claimed -> return abs(claimed",
         "You added two variances. They belong to the same draws: take differences first.": "ratio.std() -> np.sqrt(log_joint.var() + log_q.var())",
     },
     rtol=4e-3,  # the spread may be divided by S or by S - 1

@@ -74,8 +74,7 @@ SHARES = Record(
         "You normalised over the entries. Each entry is given to topics.": "axis=2 -> axis=1",
         NOT_MEANS: MEANS,
         DIVIDED_FIRST: NORMALISED,
-        "For B the second term of the mean logarithm is missing, or it has a sum over the topics and cancels. A topic is a row of B; the sum "
-        "over its entries differs from topic to topic.": "mean_log(B) -> digamma(B)",
+        "For B the second term of the mean logarithm is missing. A topic is a row, and its sum is the topic's own.": "mean_log(B) -> digamma(B)",
         "You left out what is known of the note's proportions.": "mean_log(pi) -> 0 * mean_log(pi)",
     },
     later=edges(
@@ -103,9 +102,6 @@ ROUND = Record(
         "You divided by the length of the note. A longer note has more votes and is surer.": "n[:, :, None] -> (n / n.sum(axis=1, keepdims=True))[:, :, None]",
         "Each is too large by one: the exponent of a Dirichlet density is the parameter less one.": "alpha + -> alpha + 1 +;; gamma + -> gamma + 1 +",
         "You added the votes to the old parameters. The votes are added to the priors' parameters, afresh in each round.": "alpha + -> pi +;; gamma + -> B +",
-        "You renewed pi, then shared out again before you renewed B. Here both get their votes from the old tables.": (
-            "return alpha + votes.sum(axis=1), -> pi = alpha + votes.sum(axis=1)\nvotes = n[:, :, None] * shares(pi, B)\nreturn pi,"
-        ),
     },
     later={
         "Right so far, but a note may be empty: it sends no votes, and all its new parameters are alpha.": (

@@ -115,10 +115,6 @@ WITHIN = Record(
     ),
     mistakes={
         "Your second number is right. Your q has the right proportions, but it does not sum to one.": "kept / kept.sum() -> kept / joint.sum()",
-        "That is the flat distribution on what is allowed, and what it lacks. Another one has a higher bound.": """
-            q = allowed / allowed.sum()
-            return q, np.log(joint.sum()) - np.sum(q * np.log(joint)) - np.log(allowed.sum())
-            """,
         "You put everything on one value. A spread-out q has entropy, and a higher bound.": "kept / kept.sum() -> 1.0 * (kept == kept.max()) ;; / kept.sum() -> / kept.max()",
         "Your q is right, and your second number is its bound. By how much is that short of the log evidence?": f"{LACKS} np.log(kept.sum())",
         "Your q is right, and its bound is not the log evidence: q leaves out values that the posterior does not.": f"{LACKS} 0.0",

@@ -187,6 +187,8 @@ BOUND = Record(
         ),
     },
 )
+SORTED = "scores = -> order = np.argsort({})\nw, m, v = w[order], m[order], v[order]\nscores ="
+IN_ORDER = " || ".join(map(SORTED.format, ("m", "w", "-w")))
 EM = Record(
     cases=runs,
     reference=fitted,
@@ -206,10 +208,7 @@ EM = Record(
         "The weights never move. An M step has three results.": "w, m, v = m_step -> _, m, v = m_step",
         "You gave each apple wholly to one kind. An E step keeps the shares.": "m_step(x, r) -> m_step(x, 1.0 * (r == r.max(axis=1, keepdims=True)))",
         "You are one round short.": "range(rounds) -> range(rounds - 1)",
-        "The parameters are right. The log likelihood is that of the parameters before the last M step.": (
-            "w, m, v = m_step(x, r) -> old = w, m, v\n    w, m, v = m_step(x, r) ;; scores = -> new, (w, m, v) = (w, m, v), old\nscores =;; "
-            "return w, m, v -> return *new"
-        ),
+        "You sorted the kinds at the end. Leave them in the order in which they came.": IN_ORDER,
     },
     later={
         UNDERFLOW: (runs_far_out, "top = scores.max(axis=1) -> top = np.zeros(len(x))"),

@@ -118,8 +118,7 @@ EVIDENCE = Record(
         "Begin with `sign, log_det = np.linalg.slogdet(-H)`",
     ),
     mistakes={
-        "Right if the number of unknowns is even. If it is odd, the determinant of H is below 0, as each direction turns the sign once. "
-        "What must be positive is the determinant of minus H.": "np.linalg.slogdet(-H) -> 1, np.log(np.linalg.det(H))",
+        "Right if the number of unknowns is even. It is the determinant of minus H that is positive.": "np.linalg.slogdet(-H) -> 1, np.log(np.linalg.det(H))",
         "Each unknown brings a root of 2 pi of its own. You have it once, or for one unknown only.": "len(H) * -> ",
         "The determinant went the wrong way: the more the log joint bends, the less area is under the bump.": "- 0.5 * log_det -> + 0.5 * log_det",
         "The determinant comes with a root: one half of its logarithm.": "- 0.5 * log_det -> - log_det",

@@ -52,14 +52,9 @@ WORDS = Record(
     ),
     mistakes={
         "Those are the right weights. The probabilities of the topics of a word sum to one.": "softmax(log_z, axis=1) -> np.exp(log_z)",
-        "You put means into Bayes' formula, for the note, for the topics or for both. The best factor has the mean of the logarithm, not the "
-        "logarithm of the mean.": "mean_log(pi) -> np.log(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> np.log(B / B.sum(axis=1, keepdims=True))",
+        "You put means into Bayes' formula. The best factor has the mean of the logarithm, not the logarithm of the mean.": "mean_log(pi) -> np.log(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> np.log(B / B.sum(axis=1, keepdims=True))",
         "You multiplied parameters as if they were probabilities. What stands in the exponent is a mean logarithm.": "mean_log -> np.log",
-        "You divided the parameters by their sums before the digamma. The lemma holds for any sum, and the sum matters.": (
-            "mean_log(pi) -> digamma(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> digamma(B / B.sum(axis=1, keepdims=True))"
-        ),
-        "For B the second term of the mean logarithm is missing, or it has a sum over the topics and cancels. A topic is a row of B; "
-        "the sum over its entries differs from topic to topic.": "mean_log(B) -> digamma(B)",
+        "For B the second term of the mean logarithm is missing. A topic is a row, and its sum is the topic's own.": "mean_log(B) -> digamma(B)",
         "You left out what is known of the note's proportions.": "mean_log(pi)[note] + -> ",
     },
     later=edges(

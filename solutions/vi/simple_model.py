@@ -123,13 +123,6 @@ ASCENT = Record(
     mistakes={
         "Your result is that of the first round. Take E gamma from q(gamma) after each.": "mean_gamma = alpha_q / beta_q -> ",
         "Your E gamma is rate over shape. The mean is shape over rate.": f"{FIRST} beta / alpha ;; {LATER} beta_q / alpha_q",
-        "You update q(gamma) first. In a round here q(mu) comes first.": """
-            nu_q, tau_q = 0.0, tau
-            for _ in range(rounds):
-                alpha_q, beta_q = gamma_factor(x, nu_q, tau_q, alpha, beta)
-                nu_q, tau_q = mu_factor(x, alpha_q / beta_q, tau)
-            return nu_q, tau_q, alpha_q, beta_q
-            """,
         "Your q(gamma) is right. You updated q(mu) once more after it; a round ends with q(gamma).": "return nu_q, tau_q, -> return *mu_factor(x, mean_gamma, tau),",
         "You put the last q(gamma) in place of its prior, so its shape grows in each round. alpha and beta stay.": (
             "tau_q, alpha, beta) -> tau_q, alpha_q, beta_q) ;; mean_gamma = alpha / beta -> mean_gamma, alpha_q, beta_q = alpha / beta, alpha, beta"

@@ -252,6 +252,7 @@ RISKS = Record(
         "Those are the risks that the normals promise. What they decide is paid for under p.": "p * loss[h] -> norm.pdf(theta, mu, sigma) * loss[h]",
         "That is the risk of the best decision on p, for every normal. Each normal is to make its own decision, on its own belief.": "norm.pdf(theta, mu, sigma) -> p",
         "You decided as if the normal's mean were the truth. Average the loss over the normal.": "loss @ norm.pdf(theta, mu, sigma) -> loss[:, abs(theta - mu).argmin()]",
+        "Your normals have other spreads: no root, no square.": "mu, sigma)) -> mu, np.sqrt(sigma))) || mu, sigma)) -> mu, sigma**2))",
         "You summed a density. To be a probability it needs the width of a cell of the grid.": "step * -> ",
         "Those are the rows of the decisions. What each of them costs under p was asked for.": "step * np.sum(p * loss[h]) -> h",
     },
