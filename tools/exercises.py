@@ -6,11 +6,13 @@
     python tools/exercises.py --course FOLDER            set up an nbgrader course there, ready to release and grade
 
 A solved part of a cell stands between `### BEGIN SOLUTION` and `### END SOLUTION`; nbgrader's own preprocessors take it out,
-so that a notebook made here and one released by nbgrader are the same.
+so that a notebook made here and one released by nbgrader are the same. The cell for hints before each verdict is written here,
+and asks for nothing until a student does; a guess that the source has filled in is left open.
 """
 
 import argparse
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -18,11 +20,14 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.apps import NbGraderAPI
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
 from nbgrader.utils import is_solution
 from traitlets.config import Config
 
+HINTS = "Stuck? Put 1 (the idea), 2 (the equation) or 3 (the first line) in place of 0, and run the cell."
+GUESS = re.compile(r"^guess = .*?(?=  #)")
 ROOT = Path(__file__).resolve().parent.parent
 STUB = Config(
     {
@@ -40,6 +45,7 @@ def source(name: str, root: Path = ROOT) -> NotebookNode:
     if not path.is_file():
         raise SystemExit(f"no task {name!r}: {path} does not exist; the names are {', '.join(names(root))}")
     notebook = jupytext.read(path)
+    notebook.cells = [cell for found in notebook.cells for cell in (*_hints(found), found)]
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{path.stem}-{number:02d}"
     notebook.metadata = NotebookNode(
@@ -50,9 +56,17 @@ def source(name: str, root: Path = ROOT) -> NotebookNode:
     return notebook
 
 
+def _hints(cell: NotebookNode) -> list[NotebookNode]:
+    """What stands before a verdict."""
+    handed_in = re.match(r'check\(("[^"]+")', cell.source) if cell.cell_type == "code" else None
+    return [new_markdown_cell(HINTS), new_code_cell(f"hint({handed_in[1]}, level=0)")] if handed_in else []
+
+
 def student(name: str, root: Path = ROOT) -> NotebookNode:
     """The same notebook without its solution."""
     notebook = source(name, root)
+    for cell in notebook.cells:
+        cell.source = GUESS.sub("guess = ...", cell.source)
     resources: dict[str, str] = {}
     for step in (LockCells, ClearSolutions, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, resources = step(config=STUB).preprocess(notebook, resources)
@@ -88,7 +102,12 @@ def _asks_the_same(path: Path, fresh: NotebookNode) -> bool:
     if not path.is_file():
         return False
     there = {cell.get("id"): cell for cell in nbformat.read(path, as_version=4).cells}
-    return all(cell["id"] in there and (is_solution(cell) or there[cell["id"]].source == cell.source) for cell in fresh.cells)
+    return all(cell["id"] in there and (_own(cell) or there[cell["id"]].source == cell.source) for cell in fresh.cells)
+
+
+def _own(cell: NotebookNode) -> bool:
+    """Whether a cell is the student's to fill in."""
+    return is_solution(cell) or cell.source.startswith(("guess = ", "hint("))
 
 
 def write(name: str, root: Path = ROOT) -> Path | None:

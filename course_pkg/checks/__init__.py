@@ -7,13 +7,15 @@ shows as one line, and which a grader or a test sees as a failure.
 
 import difflib
 import functools
+import sys
 from typing import Any
 
-from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict
+from course_pkg.checks._guess import compare, guessed
+from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, unwritten
 from course_pkg.checks._limit import TooLong, limited
 from course_pkg.checks.record import sheet_names, sheet_tasks
 
-__all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "hint", "judge", "tasks"]
+__all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "compare", "guessed", "hint", "judge", "tasks"]
 
 _STAGES = ("the idea", "the equation", "the first line")
 SECONDS = 60.0  # for a verdict; an honest answer takes one or two
@@ -95,19 +97,20 @@ def check(name: str, answer: Any, seed: int = 0) -> None:
 
 
 def hint(name: str, level: int = 1) -> None:
-    """Print a hint: level 1 is the idea, 2 the equation, 3 the first line of code.
+    """Print a hint: level 1 is the idea, 2 the equation, 3 the first line of code; 0 waits to be asked, and prints nothing.
 
     Raises:
-        ValueError: if no task has this name, or ``level`` is not 1, 2 or 3.
+        ValueError: if no task has this name, or ``level`` is not 0, 1, 2 or 3.
 
     Example:
         >>> hint("decisions/classification/threshold")
         Hint 1 of 3, the idea: ...
     """
     task = _find(name)
-    if level not in (1, 2, 3):
+    if level not in (0, 1, 2, 3):
         raise ValueError(f"level is {level!r}; a hint has level 1, 2 or 3")
-    print(f"Hint {level} of 3, {_STAGES[level - 1]}: {task.hints[level - 1]}")
+    if level:
+        print(f"Hint {level} of 3, {_STAGES[level - 1]}: {task.hints[level - 1]}")
 
 
 def tasks() -> None:
@@ -120,3 +123,15 @@ def tasks() -> None:
     width = max(map(len, catalogue()))
     for task in catalogue().values():
         print(f"{task.name:<{width}}  {'*' * task.stars:<3}  {task.minutes:>2} min  {task.title}")
+
+
+def _calm(shell: Any, kind: type, error: NotImplementedError, trace: Any, tb_offset: Any = None) -> None:
+    """One line, in a notebook, for a cell that calls what is not written yet."""
+    if str(error):
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    else:
+        print(unwritten(error))
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()):
+    _shell.set_custom_exc((NotImplementedError,), _calm)

@@ -1,8 +1,8 @@
 """How an answer is judged.
 
 A student hands over a function. It is called on fresh inputs and compared with a reference that was found by another road
-than the one the exercise teaches. If it disagrees, it is compared with the answers that others have given before: a mistake
-that is known by name is named, and nothing else is said about the right answer.
+than the one the exercise teaches (`record.judge_record`). If it disagrees, it is compared with the answers that others have given
+before: a mistake that is known by name is named, and nothing else is said about the right answer.
 """
 
 import copy
@@ -58,8 +58,8 @@ def call(answer: Any, *args: Any) -> Any:
         raise Trouble(f"Hand over the function itself, without brackets after its name; this is a {type(answer).__name__}.")
     try:
         got = answer(*copy.deepcopy(args))
-    except NotImplementedError:
-        raise Trouble(NOT_WRITTEN) from None
+    except NotImplementedError as error:
+        raise Trouble(unwritten(error, answer)) from error
     except SystemExit:
         raise Trouble("Your function ends Python: it calls `exit`. Let it `return` instead.") from None
     except Exception as error:
@@ -67,6 +67,16 @@ def call(answer: Any, *args: Any) -> Any:
     if got is None:
         raise Trouble("Your function returned nothing. Does its last line start with `return`?")
     return got
+
+
+def unwritten(error: NotImplementedError, answer: Any = None) -> str:
+    """Words for a stub that was called: the answer's own, or that of another part which the answer, or a cell, needs."""
+    if str(error):  # a library's
+        return f"Your function raised NotImplementedError: {error}{_where(answer, error)}."
+    name = traceback.extract_tb(error.__traceback__)[-1].name
+    if answer is not None and name == getattr(answer, "__name__", name):
+        return NOT_WRITTEN
+    return f"This needs `{name}`, which is not written yet. Write that part first, and come back."
 
 
 def _where(answer: Any, error: Exception) -> str:
@@ -138,54 +148,6 @@ def shape_words(got: tuple[np.ndarray, ...], want: tuple[np.ndarray, ...]) -> st
 
 def _count(values: int) -> str:
     return "one value" if values == 1 else f"a tuple of {values} values"
-
-
-def judge(
-    answer: Any,
-    cases: Sequence[tuple[Any, ...]],
-    reference: Callable[..., Any],
-    mistakes: dict[str, Mistake],
-    *,
-    right: str,
-    nudge: str,
-    rtol: float = 1e-4,
-    parts: Sequence[str] = (),
-) -> Verdict:
-    """Judge a function whose answer is not random: call it on every case and compare with ``reference``.
-
-    A mistake is named only if the answer agrees with it on all cases. ``nudge`` is said when the answer is wrong in a way
-    of its own; it describes a small case that can be worked out by hand. If an answer has several ``parts``, their names
-    serve to say which of them are off.
-    """
-    try:
-        returned = [call(answer, *case) for case in cases]
-        want = [numbers(reference(*case)) for case in cases]
-        got = [read(a, b) for a, b in zip(returned, want, strict=True)]
-    except Trouble as trouble:
-        return Verdict(False, str(trouble))
-    if all(agree(a, b, rtol) for a, b in zip(got, want, strict=True)):
-        return Verdict(True, right)
-    for wrong, words in mistakes.values():
-        if all(agree(a, numbers(wrong(*case)), rtol) for a, case in zip(got, cases, strict=True)):
-            return Verdict(False, words)
-    for a, b in zip(got, want, strict=True):
-        if words_on_shape := shape_words(a, b):
-            return Verdict(False, words_on_shape)
-    return Verdict(False, f"{_which(got, want, rtol, parts)}{nudge}")
-
-
-def _which(got: list[tuple[np.ndarray, ...]], want: list[tuple[np.ndarray, ...]], rtol: float, parts: Sequence[str]) -> str:
-    """Which parts of an answer are off, if it is not all of them."""
-    off = [
-        name
-        for place, name in enumerate(parts)
-        if not all(agree(a[place : place + 1], b[place : place + 1], rtol) for a, b in zip(got, want, strict=True))
-    ]
-    if not 0 < len(off) < len(parts):
-        return ""
-    listed = off[0] if len(off) == 1 else f"{', '.join(off[:-1])} and {off[-1]}"
-    words = f"{listed} {'is' if len(off) == 1 else 'are'} off; the rest is right. "
-    return words[0].upper() + words[1:]
 
 
 def key_words(first: Any, again: Any, others: Sequence[Any]) -> str | None:

@@ -9,26 +9,11 @@ from typing import Any
 import numpy as np
 
 from course_pkg.checks._judge import Verdict
-from course_pkg.checks._quiet import quiet
 
 IN_PLACE = (
     "{names} not what {they} before: your function changes what it was given, and whoever called it goes on with other numbers. "
     "Leave arguments as they are. `x = x + y` makes a new array; `x += y` and `x[i] = y` change the old one, so copy it first."
 )
-
-
-def judged(
-    answer: Any,
-    cases: Sequence[tuple[Any, ...]],
-    reference: Callable[..., Any],
-    mistakes: Any,
-    *,
-    stub: Callable[..., Any],
-    by: Callable[..., Verdict] = quiet,
-    **words: Any,
-) -> Verdict:
-    """`quiet`, or another judge, and then `settled`."""
-    return settled(by(answer, cases, reference, mistakes, **words), answer, cases, stub, words["nudge"])
 
 
 def settled(verdict: Verdict, answer: Any, cases: Sequence[tuple[Any, ...]], stub: Callable[..., Any], nudge: str) -> Verdict:

@@ -1,18 +1,18 @@
 """A task as one record: how an answer to it is judged, and the words for slips that are known by name.
 
 The records lie beside the sheets, in ``solutions/<chapter>/<sheet>.py``: a table ``TASKS`` from the names of the sheet's parts to a
-`Record`. What an answer must be called, its arguments, its title and its stars are read from the sheet itself.
+`Record`. What an answer must be called, its arguments, title, stars and minutes are read from the sheet itself.
 """
 
 import copy
 import functools
 import importlib
-import inspect
 import sys
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,49 +22,41 @@ import course_pkg
 from course_pkg.checks import sheet as sheets
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, agree, call, numbers, read, shape_words
 from course_pkg.checks._settle import settled
+from course_pkg.checks._small import MEETS, meets
 from course_pkg.checks._tables import telling
 from course_pkg.checks.sheet import Slip
-from course_pkg.checks.slips import shared_slip
+from course_pkg.checks.slips import named, shared_slip
 
 Cases = Sequence[tuple[Any, ...]]
+Draw = Callable[[np.random.Generator], Iterable[tuple[Any, ...]]]
 ROOT = Path(course_pkg.__file__).parent.parent
-
-
-class Later(NamedTuple):
-    """Cases that are tried once an answer is right on the first ones; ``words`` are for those that are wrong here."""
-
-    words: str
-    cases: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]]
-    slip: Slip | tuple[Slip, ...]  # who is told so: right on the first cases
 
 
 class Record(NamedTuple):
     """One function to write.
 
     Attributes:
-        minutes: what it takes.
         cases: draws the inputs on which an answer is tried.
         reference: the right result, by another road than the sheet teaches.
         right: said of a right answer.
         nudge: said where nothing else is known: a small case, worked out by hand.
         hints: the idea, the equation, the first line.
-        mistakes: words, and the slips that deserve them: edits of the solution's lines (`sheet.slipped`), or functions.
-        later: further cases, in order.
+        mistakes: words, and the slips that deserve them: edits of the solution's lines (`sheet.slipped`), split by ``||``, or functions.
+        later: words for answers that are right on these cases and wrong on further ones: those cases, and a slip that meets them.
         parts: names of the parts of a result that is a tuple.
         view: ``view(answer, *case)`` is compared with the reference, where that is not the answer's own result.
         rtol: how near a result must come, relative to its largest number.
-        apart: draw the cases again until reference and slips differ on them by a fiftieth.
+        apart: draw the cases again until reference and slips differ on them by a fiftieth; also slips without words, under ``""``.
         by: ``by(answer, seed, mistakes)`` judges in place of all this, where answers are random; ``mistakes`` holds functions by words.
     """
 
-    minutes: int
     right: str
     nudge: str
     hints: tuple[str, str, str]
-    cases: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]] = lambda rng: []
+    cases: Draw = lambda rng: []
     reference: Callable[..., Any] = lambda *case: ()
     mistakes: Mapping[str, Slip | tuple[Slip, ...]] = {}
-    later: Sequence[Later] = ()
+    later: Mapping[str, tuple[Draw, Slip | tuple[Slip, ...]]] = {}
     parts: Sequence[str] = ()
     view: Callable[..., Any] = lambda answer, *case: answer(*case)
     rtol: float = 1e-4
@@ -73,18 +65,24 @@ class Record(NamedTuple):
 
 
 def _several(slips: Slip | tuple[Slip, ...]) -> tuple[Slip, ...]:
+    if isinstance(slips, str):
+        return tuple(slips.split(" || "))
     return slips if isinstance(slips, tuple) else (slips,)
 
 
+def _named(record: Record) -> list[tuple[str, Slip | tuple[Slip, ...]]]:
+    return [(words, slips) for words, slips in record.mistakes.items() if words]
+
+
 def _mistakes(record: Record, sheet: sheets.Sheet, part: str) -> dict[str, list[Callable[..., Any]]]:
-    table = [*record.mistakes.items(), *((late.words, late.slip) for late in record.later)]
+    table = [*_named(record), *((words, slips) for words, (_, slips) in record.later.items())]
     found: dict[str, list[Callable[..., Any]]] = {}
     for words, slips in table:  # a slip that shows only later may share its words with one that shows at once
         found.setdefault(words, []).extend(sheets.slipped(sheet, part, slip) for slip in _several(slips))
     return found
 
 
-def _drawn(draw: Callable[[np.random.Generator], Iterable[tuple[Any, ...]]], *stream: int) -> Cases:
+def _drawn(draw: Draw, *stream: int) -> Cases:
     return [tuple(case) for case in draw(np.random.default_rng(stream))]
 
 
@@ -93,11 +91,11 @@ def _cases(record: Record, sheet: sheets.Sheet, part: str, seed: int) -> Cases:
     if not record.apart:
         return _drawn(record.cases, seed, stream)
     rng = np.random.default_rng([seed, stream])
-    wrong = {
-        f"{words} {k}": Mistake(partial(record.view, one), words)
+    wrong = [
+        (words, partial(record.view, sheets.slipped(sheet, part, slip)))
         for words, slips in record.mistakes.items()
-        for k, one in enumerate(sheets.slipped(sheet, part, slip) for slip in _several(slips))
-    }
+        for slip in _several(slips)
+    ]
     return telling(lambda: [tuple(case) for case in record.cases(rng)], record.reference, wrong)
 
 
@@ -108,11 +106,11 @@ def judge_record(record: Record, sheet: sheets.Sheet, part: str, draw: Callable[
             return record.by(answer, seed, _mistakes(record, sheet, part))
         cases, own = copy.deepcopy(draw(seed)), sheets.solution(sheet, part)
         verdict = settled(_judged(record, sheet, part, answer, cases), answer, cases, own, record.nudge)
-        for k, late in enumerate(record.later):
+        for k, (words, (later, _)) in enumerate(record.later.items()):
             if verdict.passed:
-                cases = _drawn(late.cases, seed, zlib.crc32(part.encode()), k)
+                cases = _drawn(later, seed, zlib.crc32(part.encode()), k)
                 right = _right(record, answer, cases)
-                verdict = settled(verdict, answer, cases, own, record.nudge) if right else Verdict(False, late.words)
+                verdict = settled(verdict, answer, cases, own, record.nudge) if right else Verdict(False, words)
         return verdict
 
 
@@ -137,15 +135,19 @@ def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: 
         return Verdict(False, str(trouble))
     if all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True)):
         return Verdict(True, record.right)
-    for words, slips in record.mistakes.items():
+    for words, slips in _named(record):
         if any(_same(record, sheets.slipped(sheet, part, slip), got, cases) for slip in _several(slips)):
             return Verdict(False, words)
     own = sheets.solution(sheet, part)
     known = functools.wraps(own)(partial(record.view, own))
     words = shared_slip(got, want, cases, known, record.parts)
-    if not words or words.endswith("the rest is right. "):
+    if not named(words):
         words += next(filter(None, map(shape_words, got, want)), "")
-    return Verdict(False, words if words and not words.endswith(" ") else f"{words}{record.nudge}")
+    if named(words):
+        return Verdict(False, words.rstrip())
+    return Verdict(
+        False, f"{words}{MEETS if meets(answer, own, record.nudge, list(signature(own).parameters), cases[0]) else record.nudge}"
+    )
 
 
 def _same(record: Record, wrong: Callable[..., Any], got: Sequence[Any], cases: Cases) -> bool:
@@ -161,7 +163,7 @@ def _stub(own: Callable[..., Any]) -> Callable[..., Any]:
     def stub(*_: Any) -> Any:
         raise NotImplementedError
 
-    stub.__signature__ = inspect.signature(own)  # type: ignore[attr-defined]
+    stub.__signature__ = signature(own)  # type: ignore[attr-defined]
     return stub
 
 
@@ -193,7 +195,7 @@ def _task(record: Record, sheet: sheets.Sheet, part: str) -> Task:
     verdict = partial(judge_record, record, sheet, part, draw)
     below = f" {heading}" if sheet.title.endswith("?") else f": {heading[:1].lower()}{heading[1:]}"
     title = sheet.title + (below if heading else "")
-    return Task(sheets.full_name(sheet, part), title, sheet.stars, record.minutes, _stub(own), record.hints, mistakes, verdict)
+    return Task(sheets.full_name(sheet, part), title, sheet.stars, dict(sheet.minutes)[part], _stub(own), record.hints, mistakes, verdict)
 
 
 def sheet_names() -> list[str]:

@@ -15,7 +15,7 @@ Slip = str | Callable[..., Any]  # edits of the solution's own lines, or a wrong
 
 _CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?::nbgrader: ([^\n]*)\n)?(.*?)^```$", re.M | re.S)
 _BODY = re.compile(r"( *)### BEGIN SOLUTION\n(.*?) *### END SOLUTION\n?", re.S)
-_TOP = re.compile(r"\*(\d+) minutes\. Level: (one star|two stars|three stars)\.")
+_TOP = re.compile(r"^\*(\d+) minutes\. Level: (one star|two stars|three stars)\.(?:[^*]*\sBy parts: ([\d +]+) minutes\.)?", re.M)
 
 
 class Cell(NamedTuple):
@@ -34,6 +34,7 @@ class Sheet(NamedTuple):
     title: str
     stars: int
     cells: tuple[Cell, ...]
+    minutes: tuple[tuple[str, int], ...]  # of each part that has a verdict
 
 
 @functools.lru_cache
@@ -49,7 +50,10 @@ def read_sheet(path: Path, name: str) -> Sheet:
     top, title = _TOP.search(text), re.search(r"^# (.*)$", text, re.M)
     if not (top and title):
         raise ValueError(f"{path} has no title, or no line of minutes and level under it")
-    return Sheet(name, title[1], ("one star", "two stars", "three stars").index(top[2]) + 1, tuple(cells))
+    minutes = map(int, (top[3] or top[1]).split(" + "))
+    parts = [cell.part for cell in cells if cell.source.startswith("check(")]
+    stars = ("one star", "two stars", "three stars").index(top[2]) + 1
+    return Sheet(name, title[1], stars, tuple(cells), tuple(zip(parts, minutes, strict=True)))
 
 
 def _tables(source: str) -> list[symtable.SymbolTable]:

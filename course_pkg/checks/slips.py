@@ -40,6 +40,7 @@ INPUTS: dict[str, Callable[[Any], Any]] = {
     "were one less": lambda x: x - 1,
     "were transposed": np.matrix_transpose,
 }
+PART_OFF = "the rest is right. "
 CLOSE = "Close, but not exact. If you simulated or rounded: the exact number was asked for."
 
 
@@ -64,6 +65,11 @@ def shared_slip(
     return _shape(got, want, cases) or _other_inputs(got, cases, solution) or _close(got, want)
 
 
+def named(words: str) -> bool:
+    """Whether words say what the slip is; if not, a small case may help."""
+    return bool(words) and not words.endswith((PART_OFF, "always. ", "in each case. ")) and "Off by a factor of" not in words
+
+
 def _off(got: Sequence[Parts], want: Sequence[Parts]) -> list[int]:
     if any(len(g) != len(w) for g, w in zip(got, want, strict=True)):
         return []
@@ -75,7 +81,7 @@ def _which(off: Sequence[int], parts: Sequence[str]) -> str:
     if not 0 < len(names) < len(parts):
         return ""
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    words = f"{listed} {'is' if len(names) == 1 else 'are'} off; the rest is right. "
+    words = f"{listed} {'is' if len(names) == 1 else 'are'} off; {PART_OFF}"
     return words[0].upper() + words[1:]
 
 

@@ -5,7 +5,7 @@ from functools import partial
 import jax
 import numpy as np
 
-from course_pkg.checks._judge import Trouble, Verdict, bound, call, key_words, read
+from course_pkg.checks._judge import Trouble, Verdict, bound, call, key_words, read, shape_words
 from course_pkg.checks.record import Record
 
 RUNS = 20_000
@@ -44,11 +44,8 @@ def _judged(cases, law, right, nudge, parts, answer, seed, mistakes):
 
 
 def _numbers(answer, seed, case, parts):
-    got = read(call(answer, jax.random.key(seed), *case), (np.zeros(()),) * len(parts))
-    if len(got) != len(parts) or any(part.shape for part in got):
-        raise Trouble(
-            f"Expected one number for each of these: {' and '.join(parts)}. Yours have the shapes {[part.shape for part in got]}."
-        )
-    if not np.isfinite(got).all():
-        raise Trouble("Your answer is not a finite number.")
+    want = (np.zeros(()),) * len(parts)
+    got = read(call(answer, jax.random.key(seed), *case), want)
+    if words := shape_words(got, want):
+        raise Trouble(words)
     return np.array(got)

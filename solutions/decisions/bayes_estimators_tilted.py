@@ -5,10 +5,7 @@ import numpy as np
 from course_pkg.checks.record import Record
 
 FIRST = " If part 1 is not right yet, mend that first."
-NUDGE = (
-    "Not that number. The average loss is a chain of straight pieces with corners at the draws, so the answer is a draw. "
-    "With equal weights and equal prices it is the median."
-)
+NUDGE = "Not that draw. With y = [4, 1, 2], weights = [2, 1, 1] and {} it is 2."
 
 
 def cheapest(y, weights, below, above):
@@ -25,11 +22,10 @@ def draws(rng, settings):
 
 
 TILTED = Record(
-    minutes=12,
     cases=lambda rng: draws(rng, [(0.2,), (0.83,), (0.65,)]),
     reference=lambda y, weights, q: cheapest(y, weights, q, 1 - q),
     right="Right. The tilted loss asks for a quantile, and weighted draws have one, too.",
-    nudge=NUDGE,
+    nudge=NUDGE.format("q = 0.3"),
     hints=(
         "Move h a little to the right. For which draws does the loss grow, for which does it fall, and how fast?",
         "The slope of the risk at h is (1 - q) P(y < h) - q P(y > h). It changes sign where P(y <= h) reaches q.",
@@ -40,19 +36,15 @@ TILTED = Record(
         "You treated all draws alike. A draw counts in proportion to its weight.": "below = -> weights = np.ones_like(y)\nbelow =",
         "You sorted the draws and left their weights in the old order. Sort both by the same permutation.": "weights[order] -> weights",
         "The weights need not sum to one: compare with q times their sum.": "/ weights.sum() -> ",
-        "Sort the draws, and the weights along with them.": "np.argsort(y) -> np.arange(len(y))",
         "You interpolated between two draws. The answer is one of them.": "y[order][np.searchsorted(below, q)] -> np.interp(q, below, y[order])",
-        "That is the mean, the answer to squared loss. This loss is not squared, and its two sides cost differently.": (
-            "y[order][np.searchsorted(below, q)] -> weights @ y / weights.sum()"
-        ),
+        "That is the mean, for squared loss. This loss is not squared, and its sides cost differently.": "y[order][np.searchsorted(below, q)] -> weights @ y / weights.sum()",
     },
 )
 IMBALANCED = Record(
-    minutes=8,
     cases=lambda rng: draws(rng, [(0.6, 1.8), (0.9, 0.2), (0.35, 0.35)]),
     reference=cheapest,
     right="Right. Only the ratio of the two prices matters, as an affine change of the loss never changes the decision.",
-    nudge=NUDGE + FIRST,
+    nudge=NUDGE.format("a = 3, b = 7") + FIRST,
     hints=(
         "Divide the loss by a number so that its two prices add up to one. Does that change the decision?",
         "a = (a + b) q with q = a/(a + b), and b = (a + b)(1 - q).",

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def switch(alpha, beta):
@@ -30,11 +30,10 @@ def tables(rng):
 
 
 THRESHOLD = Record(
-    minutes=5,
     cases=lambda rng: [(1.0, 9.0), *rng.uniform(0.5, 6.0, (3, 2)).tolist()],
     reference=switch,
     right="Right. The classifier gives a probability; the costs alone say where to cut it.",
-    nudge="Not that number. With alpha = 1 and beta = 9, at your threshold the two decisions must cost the same on average.",
+    nudge="Not that threshold. With alpha = 1 and beta = 9 it is 0.1: there both decisions cost 0.9 on average.",
     hints=(
         "At the threshold you do not care which label you say. What does that make equal?",
         "Saying 1 costs alpha (1 - p) on average, saying 0 costs beta p.",
@@ -49,11 +48,10 @@ THRESHOLD = Record(
     },
 )
 DECIDE = Record(
-    minutes=5,
     cases=tables,
     reference=by_enumeration,
     right="Right. One matrix product and one minimum decide any finite problem.",
-    nudge="Some decisions are off. When one state is certain, take the cheapest entry of its row.",
+    nudge="Some decisions are off. With probabilities = [[0.3, 0.7]] and losses = [[0, 5], [2, 0]] the two cost 1.4 and 1.5, so the answer is [0].",
     hints=(
         "For each row of probabilities, average each column of the table, then take the cheapest.",
         "risk[n, h] = sum over states s of probabilities[n, s] losses[s, h].",
@@ -65,12 +63,11 @@ DECIDE = Record(
         "You read the table sideways: rows are states, columns are decisions, and the average runs over states.": "@ losses -> @ losses.T",
         "You chose the largest expected loss. A loss is minimised.": "argmin -> argmax",
     },
-    later=(
-        Later(
-            "Right for square tables. With three states and four decisions some of your decisions are off.",
+    later={
+        "Right for square tables. With three states and four decisions some of your decisions are off.": (
             lambda rng: [(rng.dirichlet(np.ones(3), 60), rng.uniform(1.0, 10.0, (3, 4)))],
             "risk.argmin -> risk[:, : probabilities.shape[1]].argmin",
         ),
-    ),
+    },
 )
 TASKS = {"threshold": THRESHOLD, "decide": DECIDE}

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def scan_ends(mean, sd, gamma):
@@ -36,46 +36,37 @@ def bumps(rng):
 
 
 INTERVAL = Record(
-    minutes=15,
     cases=lambda rng: [(rng.normal(2, 1), sd, gamma) for sd, gamma in [(0.6, 0.1), (1.7, 0.05), (2.5, 0.1)]],
     reference=scan_ends,
     rtol=1e-3,
     parts=("the lower end", "the upper end"),
     right="Right. The ends lie where the density equals gamma: there one more step adds as much as it costs.",
-    nudge="Not those ends. At the best end, the mass that one more step would add is exactly what the step costs.",
+    nudge="Not those ends. With mean = 0, sd = 1 and gamma = 0.2 they are -1.175 and 1.175: one more step would add there just what it costs.",
     hints=(
         "Push one end outwards by a hair. What do you gain, what do you pay?",
         "d/dc of [P(|theta - mean| < c) - 2 gamma c] is 2 p(mean + c) - 2 gamma. Set it to zero and solve for c.",
         "Begin with `peak = 1 / (sd * np.sqrt(2 * np.pi))`",
     ),
     mistakes={
-        "You rewarded length. With + gamma every longer interval is better and the whole line is best; length must cost something.": (
-            "reach = -> reach = np.inf * "
-        ),
-        "You returned the customary 95% interval. How much it covers is an outcome here, not a choice: gamma decides.": (
-            "np.sqrt(2 * np.log(peak / gamma)) -> 1.96"
-        ),
-        "You compared gamma with the standard normal density. The density of a posterior with standard deviation sd is sd times lower.": (
-            "(sd * np.sqrt(2 * np.pi)) -> np.sqrt(2 * np.pi)"
-        ),
+        "You rewarded length. With + gamma every longer interval is better and the whole line is best; length must cost something.": "reach = -> reach = np.inf * ",
+        "You returned the customary 95% interval. How much it covers is an outcome here, not a choice: gamma decides.": "np.sqrt(2 * np.log(peak / gamma)) -> 1.96",
+        "You used the standard normal density. That of a posterior with standard deviation sd is sd times lower.": "(sd * np.sqrt(2 * np.pi)) -> np.sqrt(2 * np.pi)",
         "Your reach counts standard deviations. Measured from the mean it is sd times as long.": "reach = sd * -> reach =",
         "The exponent of a bell is minus half a square. In your reach the half is lost.": "2 * np.log -> np.log",
     },
-    later=(
-        Later(
-            "Right where some interval is worth its length. Where gamma is above the peak of the density none is: return (mean, mean).",
+    later={
+        "Right where some interval is worth its length. Where gamma is above the peak of the density none is: return (mean, mean).": (
             lambda rng: [(0.5, 1.0, 0.6)],
             "gamma >= peak -> False",
         ),
-    ),
+    },
 )
 REGION = Record(
-    minutes=10,
     cases=bumps,
     apart=True,
     reference=every_subset,
     right="Right. Every point with more density than gamma, and no other: a highest-density region, in two pieces if need be.",
-    nudge="Some cells are off. Ask of each cell alone: does it hold more than its length costs?",
+    nudge="Some cells are off. With density = [0.1, 0.5, 0.2], width = 1.25 and gamma = 0.3 only the second is worth its length.",
     hints=(
         "The utility is a sum over cells. Which cells contribute a positive amount?",
         "A cell of length w and density p adds p w - gamma w.",
@@ -93,10 +84,7 @@ REGION = Record(
             return (np.cumsum(mass) > out / 2) & (np.cumsum(mass) - mass < 1 - out / 2)
             """,
         "You took the cells that cost more than they hold, and left the others.": "> -> <",
-        "The width enters what a cell holds and what it costs: you have it on one side only.": (
-            "> gamma -> * width > gamma",
-            "> gamma -> > gamma * width",
-        ),
+        "The width enters what a cell holds and what it costs: you have it on one side only.": "> gamma -> * width > gamma || > gamma -> > gamma * width",
     },
 )
 TASKS = {"interval": INTERVAL, "region": REGION}

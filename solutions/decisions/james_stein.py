@@ -61,7 +61,6 @@ def data_sets(rng):
 RISK = random_record(
     [(lambda y: y, THETA, RUNS), (lambda y: y / 2, THETA, RUNS)],
     risk_law,
-    minutes=10,
     parts=("the risk", "its standard error"),
     right="Right. This function will now judge every estimator that you write below.",
     nudge="For the rule that says y the risk must be the number of coordinates, whatever theta is. "
@@ -73,22 +72,18 @@ RISK = random_record(
     ),
     mistakes={
         "You averaged over the coordinates. The loss here is their sum: the risk of saying y is n, not 1.": "sum(axis=1) -> mean(axis=1)",
-        "The risk is right; what you call its standard error is the spread of one run's loss. A mean of runs errs less, by sqrt(runs).": (
-            "/ np.sqrt(runs) -> "
-        ),
+        "The risk is right; what you call its standard error is the spread of one run's loss. A mean of runs errs less, by sqrt(runs).": "/ np.sqrt(runs) -> ",
         "You measured the distance to y. What counts is the distance to theta, which the rule has not seen.": "rule(y) - theta -> rule(y) - y",
         "Each data set has one draw of noise, which all its coordinates share. Draw one for each coordinate.": "(runs, len(theta)) -> (runs, 1)",
         "Your data do not know theta: y is theta plus noise.": "y = theta + -> y = ",
-        "That is the mean distance from theta. The loss is its square.": "sum(axis=1) -> sum(axis=1) ** 0.5",
         "You summed over the runs. The loss of a run is a sum over its coordinates.": "sum(axis=1) -> sum(axis=0)",
     },
 )
 BAYES = Record(
-    minutes=5,
     cases=lambda rng: [(rng.normal(0, 2, shape), s0) for shape, s0 in [((5,), 0.5), ((3, 4), 1.8)]],
     reference=bayes_by_quadrature,
     right="Right. Knowing s0 you would shrink by a fixed factor. The next part finds the factor without knowing it.",
-    nudge="Not those numbers. With s0 = 1 prior and data weigh the same, so every coordinate is halved.",
+    nudge="Not that estimate. With y = [5, -10] and s0 = 2 it is [4, -8].",
     hints=(
         "Every coordinate is a normal mean with a normal prior around zero, seen once.",
         "E[theta | y] is a weighted mean of 0 and y; the weights are the precisions 1/s0^2 and 1.",
@@ -101,11 +96,10 @@ BAYES = Record(
     },
 )
 ESTIMATOR = Record(
-    minutes=12,
     cases=data_sets,
     reference=james_stein,
     right="Right. Its risk is below that of y everywhere, and no prior was asked for.",
-    nudge="Not these estimates. Where |y|^2 = 2 (N - 2) the estimate must be y / 2, however many coordinates there are.",
+    nudge="Not these estimates. With y = [[1, 1, 1, 1]] it is y / 2, since |y|^2 = 2 (N - 2).",
     hints=(
         "The Bayes factor is 1 - 1/(1 + s0^2). All coordinates together tell you how large 1 + s0^2 is.",
         "|y|^2/(1 + s0^2) is chi-squared with N degrees of freedom, and E[1/chi2_N] = 1/(N - 2).",
@@ -113,50 +107,38 @@ ESTIMATOR = Record(
     ),
     mistakes={
         "You pull by N. The mean of 1/chi-squared with N degrees of freedom is not 1/N: two degrees of freedom go missing.": "- 2) -> )",
-        "You pull by N - 1. The mean of 1/chi-squared with N degrees of freedom is 1/(N - 2): two degrees of freedom go missing.": "- 2) -> - 1)",
         "You divided by the length of y where its square belongs.": "/ squared_length -> / np.sqrt(squared_length)",
-        "You summed over the rows. Each row is its own problem: sum over the last axis, and keep it for the division.": (
-            "axis=-1, keepdims=True -> ",
-            "axis=-1 -> axis=0",
-        ),
         "You divided by the mean of the squares. |y|^2 is their sum.": "sum(axis -> mean(axis",
+        "You summed over the rows. Each row is its own problem: sum over the last axis, and keep it for the division.": "axis=-1, keepdims=True -> || axis=-1 -> axis=0",
         "Your 8 is N - 2 for ten coordinates only. Take N from the shape of y.": "(y.shape[-1] - 2) -> 8",
         "That is already part 4. Here the factor may be negative.": f"({FACTOR}) -> np.maximum({FACTOR}, 0)",
         "You kept B y, the part that should go: the rule is (1 - B) y.": f"({FACTOR}) -> (y.shape[-1] - 2) / squared_length",
     },
 )
 POSITIVE_PART = Record(
-    minutes=6,
     cases=data_sets,
     reference=positive_part,
     right="Right. It beats James-Stein, which beats y: near zero nearly all of the risk is gone.",
-    nudge="Not these estimates. For |y|^2 below N - 2 they must be exactly zero, and beyond it those of part 3.",
+    nudge="Not these estimates. With y = [[1, 1, 1, 1], [0.5, 0.5, 0.5, 0.5]] they are 1/2 in the first row and 0 in the second.",
     hints=(
         "For which y does the estimator of the last part point the other way? Would you ever want that?",
         "Follow the factor 1 - (N - 2)/|y|^2 as |y|^2 falls. At which length should the estimate have arrived at zero, and stay there?",
         "Begin with the factor of part 3, and look up `np.maximum`: it is for the factor, not for the estimate.",
     ),
     mistakes={
-        "The positive part is missing: for short y your factor is negative and the estimate points away from the data.": (
-            f"np.maximum({FACTOR}, 0) -> ({FACTOR})"
-        ),
-        "You clipped the coordinates. It is the factor before y that must not fall below zero; theta may well be negative.": (
-            f"np.maximum({FACTOR}, 0) * y -> np.maximum(({FACTOR}) * y, 0)"
-        ),
+        "The positive part is missing: for short y your factor is negative and the estimate points away from the data.": f"np.maximum({FACTOR}, 0) -> ({FACTOR})",
+        "You clipped the coordinates. It is the factor that must not fall below zero; theta may be negative.": f"np.maximum({FACTOR}, 0) * y -> np.maximum(({FACTOR}) * y, 0)",
         "You turned the negative factor around. Where it would be negative, nothing should be left.": f"maximum({FACTOR}, 0) -> abs({FACTOR})",
-        "Where the factor is negative you say y itself, which goes too far: there the best guess of theta is nearly zero.": (
-            f"np.maximum({FACTOR}, 0) -> np.where({FACTOR} > 0, {FACTOR}, 1)"
-        ),
+        "Where the factor is negative you say y itself. There the best guess is nearly zero.": f"np.maximum({FACTOR}, 0) -> np.where({FACTOR} > 0, {FACTOR}, 1)",
         "You kept the factor where it is negative and put zero elsewhere: it is the other way round.": "maximum -> minimum",
     },
 )
 EXCESS = Record(
-    minutes=12,
     cases=lambda rng: [(n, rng.uniform(0.3, 2.0)) for n in (5, 8, 20)],
     reference=excess_by_quadrature,
     rtol=1e-3,
     right="Right. The price of not knowing s0 does not grow with the number of coordinates that share it.",
-    nudge="Not that number. As s0 approaches 0 it approaches 2, and for a wide prior it vanishes.",
+    nudge="Not that excess. With n = 5 and s0 = 1 it is 1.",
     hints=(
         "Average over theta first, then you need only the distribution of |y|^2.",
         "The risk of James-Stein is N - (N - 2)^2 E[1/|y|^2], the Bayes risk is N s0^2/(1 + s0^2). Subtract.",

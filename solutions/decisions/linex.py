@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def lowest(y, weights, c):
@@ -20,34 +20,30 @@ def draws(rng, settings):
 
 
 LINEX = Record(
-    minutes=15,
     cases=lambda rng: draws(rng, [(1.3, 0.0), (-0.7, 0.0)]),
     reference=lowest,
     rtol=1e-5,
     right="Right. An exponential price on one side moves the decision away from that side, the more the wider the posterior.",
-    nudge="Not that number. As c approaches 0 the decision must approach the weighted mean.",
+    nudge="Not that decision. With y = [0, 1], weights = [1, 1] and c = 1 it is 0.380.",
     hints=(
         "Differentiate the average loss with respect to h. The linear part leaves a constant.",
         "c E[exp(c(h - y))] - c = 0. Take exp(c h) out of the expectation and solve for h.",
         "Begin with `shifted = np.log(weights / weights.sum()) - c * y` and look at what is imported.",
     ),
     mistakes={
-        "c has the wrong sign. For c > 0 it is overestimates that cost exponentially, so the decision must lie below the mean.": (
-            "- c * y -> + c * y ;; -logsumexp -> logsumexp"
-        ),
+        "c has the wrong sign: for c > 0 overestimates cost exponentially, so decide below the mean.": "- c * y -> + c * y ;; -logsumexp -> logsumexp",
         "You have the right logarithm and lost a minus sign: your decision has the wrong sign altogether.": "-logsumexp -> logsumexp",
         "You treated all draws alike. The expectation is over the weights, made to sum to one.": "shifted = -> weights = np.ones_like(y)\nshifted =",
         "Your weights do not sum to one: a common factor in them must not move the decision.": "/ weights.sum() -> ",
         "That is the mean, the answer to squared loss. Here the two sides cost differently.": "-logsumexp(shifted) / c -> weights @ y / weights.sum()",
         "Solve for h to the end: your logarithm is c h, not yet h.": "/ c -> ",
     },
-    later=(
-        Later(
-            "Right on small numbers, but with draws near 2000 or -2000 the exponential leaves the floating-point range. "
-            "Shift the draws first, or find the function that takes the logarithm of a sum of exponentials.",
+    later={
+        "Right on small numbers, but with draws near 2000 or -2000 the exponential leaves the floating-point range. "
+        "Shift the draws first, or find the function that takes the logarithm of a sum of exponentials.": (
             lambda rng: draws(rng, [(1.3, 2_000.0), (1.3, -2_000.0)]),
             "logsumexp(shifted) -> np.log(np.exp(shifted).sum())",
         ),
-    ),
+    },
 )
 TASKS = {"linex": LINEX}

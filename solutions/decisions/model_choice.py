@@ -32,42 +32,30 @@ def posteriors(rng):
 
 
 POSTERIOR = Record(
-    minutes=12,
     cases=lambda rng: [(int(rng.integers(2, n - 1)), n, prior) for n, prior in [(6, 0.5), (11, 0.2), (20, 0.7)]],
     reference=toss_by_toss,
     right="Right. With equal losses you would now choose the more probable model. The flexible one pays for what it might have said.",
-    nudge="Not that probability. After one toss, whichever way it fell, your belief must not have moved.",
+    nudge="Not that probability. With heads = 2, n = 2 and prior = 0.5 it is 4/7, or 0.571, and after a single toss still the prior.",
     hints=(
         "Each model gives the sequence a probability. The second one has to average over its unknown theta.",
         "Under the second model it is the integral of theta^heads (1 - theta)^(n - heads), a beta function.",
         "Begin with `unknown = beta(heads + 1, n - heads + 1)`",
     ),
     mistakes={
-        "You gave the second model its best theta, chosen after seeing the data. Its evidence is the average over all of them.": (
-            "beta(heads + 1, n - heads + 1) -> (heads / n) ** heads * (1 - heads / n) ** (n - heads)"
-        ),
+        "You gave the second model its best theta. Its evidence is the average over all of them.": "beta(heads + 1, n - heads + 1) -> (heads / n) ** heads * (1 - heads / n) ** (n - heads)",
         "You left out the prior probability of the models: yours answers only someone who began at one half.": "return -> prior = 0.5\nreturn",
-        "One model's evidence is for the sequence, the other's for the count. Use the same data on both sides.": (
-            "beta(heads + 1, n - heads + 1) -> 1 / (n + 1)",
-            "0.5**n -> 0.5**n / ((n + 1) * unknown)",
-        ),
-        "That is the probability of the fair coin. The other one was asked for.": "return prior * unknown -> return (1 - prior) * fair",
+        "One model's evidence is for the sequence, the other's for the count. Use the same data on both sides.": "beta(heads + 1, n - heads + 1) -> 1 / (n + 1)",
         "A probability cannot exceed 1: you returned odds.": "(prior * unknown + (1 - prior) * fair) -> ((1 - prior) * fair)",
-        "A probability cannot exceed 1: you returned the ratio of the two evidences, which knows nothing of the prior.": (
-            "prior * unknown / (prior * unknown + (1 - prior) * fair) -> unknown / fair"
-        ),
-        "`prior` belongs to the second model.": "return -> prior = 1 - prior\nreturn",
         "Your beta function has the exponents for arguments. In its integral stand a - 1 and b - 1.": "heads + 1 -> heads",
     },
 )
 POINTS = Record(
-    minutes=10,
     cases=posteriors,
     apart=True,
     reference=points_by_search,
     parts=("the number for zero-one loss", "the number for absolute loss", "the number for squared loss"),
     right="Right. One posterior, three losses, three answers: none of them is 'the' estimate.",
-    nudge="Compute the average loss of each candidate value and look for the smallest, one loss at a time.",
+    nudge="Not those three. With theta = [0, 1, 5] and p = [0.4, 0.25, 0.35] they are 0, 1 and 2.",
     hints=(
         "Which value is wrong least often? Which has half of the mass on either side? Which is closest in squares?",
         "Reporting h costs 1 - P(theta = h); or has the slope P(theta < h) - P(theta > h); or has the slope 2 (h - E theta).",
@@ -75,19 +63,11 @@ POINTS = Record(
     ),
     mistakes={
         "All three numbers are there, in the wrong order: zero-one loss first, then absolute, then squared.": "mode, median, mean -> mean, median, mode",
-        "Median and mean must use the probabilities: half of the mass, not half of the values.": (
-            "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.median(theta) ;; p @ theta -> theta.mean()"
-        ),
+        "Median and mean must use the probabilities: half of the mass, not half of the values.": "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.median(theta) ;; p @ theta -> theta.mean()",
         "The mean answers squared loss only. Under zero-one loss a value that cannot occur is always wrong.": "return mode, median -> return mean, mean",
-        "You returned a position; report the value of theta there.": (
-            "theta[np.argmax(p)] -> np.argmax(p) ;; theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.searchsorted(np.cumsum(p), 0.5)",
-            "theta[np.argmax(p)] -> np.argmax(p)",
-            "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.searchsorted(np.cumsum(p), 0.5)",
-        ),
-        "The number for absolute loss is off: you interpolated. Report the first value at which half of the mass is reached.": (
-            "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.interp(0.5, np.cumsum(p), theta)"
-        ),
-        "For zero-one loss you returned how probable the most probable value is. Report the value.": "theta[np.argmax(p)] -> p.max()",
+        "You returned a position; report the value of theta there.": "theta[np.argmax(p)] -> np.argmax(p) ;; theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.searchsorted(np.cumsum(p), 0.5)",
+        "You interpolated. Report the first value at which half of the mass is reached.": "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.interp(0.5, np.cumsum(p), theta)",
+        "": "theta[np.argmax(p)] -> theta[-1]",
     },
 )
 TASKS = {"posterior": POSTERIOR, "points": POINTS}

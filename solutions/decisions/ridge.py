@@ -27,11 +27,10 @@ def tables(rng):
 
 
 PENALTY = Record(
-    minutes=8,
     cases=lambda rng: rng.uniform(0.5, 2.0, (3, 2)).tolist(),
     reference=penalty_by_search,
     right="Right. The penalty is what the prior is worth in units of the noise: nobody has to tune it who believes both.",
-    nudge="That is another number. With sigma = sigma0 a single row x = 1 and the prior deserve equal say: try that by hand.",
+    nudge="Not that penalty. With sigma = 2 and sigma0 = 1 it is 4: the prior counts like four rows with x = 1.",
     hints=(
         "Write down the log of the joint density. Which terms depend on the coefficients?",
         "log p(y, theta) = -|y - X theta|^2 / (2 sigma^2) - |theta|^2 / (2 sigma0^2) + constant. Multiply by -2 sigma^2.",
@@ -47,18 +46,16 @@ PENALTY = Record(
     rtol=1e-3,
 )
 FIT = Record(
-    minutes=12,
     cases=tables,
     reference=mode,
     right="Right. Squared loss asks for the posterior mean, and here the posterior mean is ridge regression.",
-    nudge="Not those coefficients. With one column x = (-1, 1), y = (0, 2) and sigma = sigma0 = 1 they are 1 and 2/3.",
+    nudge="Not those coefficients. With x = [[-1], [1]], y = [0, 2], sigma = 1 and sigma0 = 1 they are 1 and 2/3.",
     hints=(
         "Squared loss asks for the posterior mean. A Gaussian's mean is where its density peaks.",
         "A flat prior lets the intercept absorb the averages: for centred columns and centred y, (X'X + penalty I) theta = X'y.",
         "Begin with `x_mean, y_mean = x.mean(axis=0), y.mean()`",
     ),
     mistakes={
-        "Your penalty is upside down: sigma and sigma0 have changed places.": "penalty(sigma, sigma0) -> penalty(sigma0, sigma)",
         "Your penalty divides standard deviations. A Gaussian's exponent holds their squares.": "penalty(sigma, sigma0) -> sigma / sigma0",
         "Your penalty is half of it: both squares stand in the exponent with the same 1/2, which cancels.": "penalty(sigma, sigma0) -> penalty(sigma, sigma0) / 2",
         "You penalised the intercept, too. Its prior is flat: adding 100 to every y must add 100 to it and leave the rest alone.": """
@@ -67,11 +64,7 @@ FIT = Record(
             """,
         "You averaged the squared residuals where the log likelihood adds them up, so the prior weighs N times too much.": "penalty(sigma, -> len(y) * penalty(sigma,",
         "That is ordinary least squares: the prior is missing.": "penalty(sigma, sigma0) -> 0",
-        "The intercept comes first.": "[[y_mean - x_mean @ theta], theta] -> [theta, [y_mean - x_mean @ theta]]",
         "The average of y is the intercept only for centred columns.": "y_mean - x_mean @ theta -> y_mean",
-        "You standardised x: give the coefficients for x as it came.": (
-            "centred = x - x_mean -> centred = (x - x_mean) / x.std(axis=0) ;; y_mean - x_mean @ theta -> y_mean"
-        ),
         "You standardised x before the fit and scaled back after it. The prior is on the coefficients of x as it came.": (
             "centred = x - x_mean -> centred = (x - x_mean) / x.std(axis=0) ;; return -> theta = theta / x.std(axis=0)\nreturn"
         ),

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.decisions._tools import RUNS, random_record
 
 CASES = [(RUNS, 10), (RUNS, 4)]
@@ -30,9 +30,8 @@ def still_running(looks, prior=False):
     return np.array(running)
 
 
-def reject_by_quadrature(looks):
-    """P(|S_n| > 1.96 sqrt(n) for some n <= looks) for a standard normal walk."""
-    return 1 - still_running(looks)[-1]
+# P(|S_n| > 1.96 sqrt(n) for some n <= looks) for a standard normal walk
+reject_by_quadrature = lambda looks: 1 - still_running(looks)[-1]
 
 
 def end_by_quadrature(looks):
@@ -66,7 +65,6 @@ def interval_by_quadrature(n, total, given_rejection=False):
 ALARM = random_record(
     CASES,
     alarm_law,
-    minutes=12,
     parts=("the fraction of runs that reject",),
     right="Right. Ten looks at five per cent each raise the false alarms almost fourfold: the p-value cares when you stop.",
     nudge="Not that fraction. With looks = 1 it must be 0.05.",
@@ -76,65 +74,48 @@ ALARM = random_record(
         "Begin with `sums = jnp.cumsum(jax.random.normal(key, (runs, looks)), axis=1)`",
     ),
     mistakes={
-        "That is the error of a test looked at once. Count a run as rejected if any of its looks rejects. "
-        "If you do count any, look at the scale: the sum is divided by sqrt(n), not by n.": (
-            "beyond.any(axis=1) -> beyond[:, -1]",
-            "beyond.any(axis=1) -> beyond[:, 0]",
-            "beyond.any(axis=1) -> beyond",
-            "jnp.sqrt(jnp.arange(1, looks + 1)) -> jnp.arange(1, looks + 1)",
-        ),
+        "That is a test looked at once. Count a run if any of its looks rejects, and divide the sum by sqrt(n), not by n.": "beyond.any(axis=1) -> beyond[:, -1]",
         "You tested every observation by itself. A look tests all that has come in so far: the running sum over sqrt(n).": (
             "jnp.cumsum(jax.random.normal(key, (runs, looks)), axis=1) -> jax.random.normal(key, (runs, looks)) ;; "
             "* jnp.sqrt(jnp.arange(1, looks + 1))[None, :] -> "
         ),
-        "All of your runs reject. Did you divide by the number of stops, divide a sum by sqrt(0), or take `any` along the wrong axis?": (
-            "any(axis=1) -> any(axis=0)",
-            "jnp.arange(1, looks + 1) -> jnp.arange(looks)",
-        ),
+        "All of your runs reject. Did you divide by the number of stops, divide a sum by sqrt(0), or take `any` along the wrong axis?": "any(axis=1) -> any(axis=0)",
         "You compared the sum itself with 1.96. What is tested is the sum over sqrt(n).": "* jnp.sqrt(jnp.arange(1, looks + 1))[None, :] -> ",
         "You count the runs in which every look rejects. One is enough.": "any(axis=1) -> all(axis=1)",
         "You test one side only: drops reject as rises do.": "jnp.abs(sums) -> sums",
     },
 )
 INTERVAL = Record(
-    minutes=10,
     cases=lambda rng: [(n, 2.1 * np.sqrt(n) + rng.uniform(0, 1)) for n in (2, 6, 9)],
     reference=interval_by_quadrature,
     rtol=1e-3,
     parts=("the lower end", "the upper end"),
     right="Right. It is the interval for a fixed n: given the data, why they stopped says nothing more about theta.",
-    nudge="With total = 0 the interval is symmetric about 0, and it shrinks as n grows.",
+    nudge="Not those ends. With n = 3 and total = 2 they are -0.322 and 1.322.",
     hints=(
         "Write prior times likelihood of the run, including 'it did not stop before n'. Which factors contain theta?",
         "That factor is 0 or 1, whatever theta is. What is left is a normal prior and n normal observations: precisions add.",
         "Begin with `sd = 1 / np.sqrt(n + 1)`; the mean counts the prior as one more observation, of 0.",
     ),
     mistakes={
-        "You divided by the probability of rejecting. The stop is a function of the data you already conditioned on: it adds nothing.": (
-            lambda n, total: interval_by_quadrature(n, total, given_rejection=True)
+        "You divided by the chance of rejecting. Given the data the stop adds nothing.": lambda n, total: interval_by_quadrature(
+            n, total, True
         ),
         "That is the average plus or minus 1.64/sqrt(n): the prior N(0, 1) is missing. It counts as one observation of 0.": "n + 1 -> n",
         "The width is right and the middle is the average: the prior draws it towards 0.": "total / (n + 1) -> total / n",
-        "That is a 95% interval; 90% was asked for.": "0.95 -> 0.975",
-        "That is an 80% interval: you left out 10% on either side. Left out are 10% in all, 5% on either side.": "0.95 -> 0.9",
-        "Right but rounded: take the quantile from `scipy.stats.norm`. (1.64 is a little too small, 1.65 a little too large.)": (
-            "norm.ppf(0.95) -> 1.64",
-            "norm.ppf(0.95) -> 1.65",
-        ),
+        "Right but rounded: take the quantile from `scipy.stats.norm`. (1.64 is a little too small, 1.65 a little too large.)": "norm.ppf(0.95) -> 1.64",
         "You used the variance where the standard deviation belongs.": "np.sqrt(n + 1) -> (n + 1)",
     },
-    later=(
-        Later(
-            "Right for numbers. For arrays of `n` and `total` each end is an array, too: it is worked out entry by entry.",
+    later={
+        "Right for numbers. For arrays of `n` and `total` each end is an array, too: it is worked out entry by entry.": (
             lambda rng: [(np.array([2, 6, 9, 4]), np.array([*rng.uniform(3, 7, 3), -1.5]))],
             "sd = -> n, total = float(n), float(total)\nsd =",
         ),
-    ),
+    },
 )
 COVERAGE = random_record(
     CASES,
     coverage_law,
-    minutes=18,
     parts=("the coverage", "the average number of observations"),
     right="Right. The intervals keep their promise although the run was stopped at its most striking moment.",
     nudge="Draw theta, then the data; end at the first look that rejects, or at the last; ask whether the interval holds theta.",
@@ -144,26 +125,15 @@ COVERAGE = random_record(
         "Begin with `prior_key, noise_key = jax.random.split(key)`",
     ),
     mistakes={
-        "You held theta at 0. The promise of a posterior interval is an average over the prior: draw a theta for every run.": (
-            "sums = -> theta = np.zeros(runs)\nsums ="
-        ),
-        "Your intervals act as if there were one observation fewer: either the prior is left out (it counts as one), or n is the "
-        "index of the look, which begins at 0.": "posterior_interval(n, -> posterior_interval(n - 1,",
-        "Runs that reject end one observation early: n is the index of the look, which begins at 0. So your intervals act as if "
-        "there were one observation fewer.": "argmax(axis=1) + 1 -> argmax(axis=1) ;; n - 1 -> np.minimum(n, looks - 1)",
-        "All of your runs end one observation early: n is the index of the look, which begins at 0. So your intervals act as if "
-        "there were one observation fewer.": "argmax(axis=1) + 1, looks -> argmax(axis=1), looks - 1 ;; n - 1 -> n",
+        "You held theta at 0. The promise is an average over the prior: draw a theta for every run.": "sums = -> theta = np.zeros(runs)\nsums =",
+        "Your intervals act as if there were one observation fewer: the prior counts as one, and n is no index.": "posterior_interval(n, -> posterior_interval(n - 1,",
+        "Runs that reject end one observation early, so your intervals act as if there were one observation fewer.": "argmax(axis=1) + 1 -> argmax(axis=1) ;; n - 1 -> np.minimum(n, looks - 1)",
         "You kept only the runs that rejected. Those that went to the last look count, too: the average is over all runs.": (
             "return -> low, high, theta, n = (x[beyond.any(axis=1)] for x in (low, high, theta, n))\nreturn"
         ),
-        "None of your runs stops before the last look. A run ends at the first look that rejects, and its interval uses the sum there.": (
-            "low, high -> n = np.full(runs, looks)\nlow, high"
-        ),
+        "None of your runs stops early. A run ends at the first look that rejects, with the sum there.": "low, high -> n = np.full(runs, looks)\nlow, high",
         "The argmax of a row of False is 0, so yours end at once: runs that never reject end at the last look.": (
             "np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1, looks) -> beyond.argmax(axis=1) + 1"
-        ),
-        "The average number is right. Your interval takes the sum of all that might have come in: take the one at the stop.": (
-            "n - 1] -> -1]"
         ),
     },
 )

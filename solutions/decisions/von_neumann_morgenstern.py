@@ -11,7 +11,6 @@ def ranks(prefers, k):
 
 
 UTILITY = Record(
-    minutes=15,
     cases=lambda rng: [(rng.permutation(np.cumsum(rng.uniform(0.2, 3.0, k)) - 4.0), k) for k in (3, 6, 9)],
     view=lambda answer, utilities, k: answer(lambda p, q: bool(np.asarray(p) @ utilities > np.asarray(q) @ utilities), k),
     reference=lambda utilities, k: (utilities - utilities.min()) / np.ptp(utilities),
@@ -30,9 +29,7 @@ UTILITY = Record(
         "Close, but not to four decimals. Every halving gains one binary digit, and four decimals need at least 14 halvings.": tuple(
             f"range(30) -> range({times})" for times in range(7, 13)
         ),
-        "You halve towards the wrong side. Whoever prefers the outcome wants a greater chance of the best before being indifferent.": (
-            "if prefers(outcome, middle -> if not prefers(outcome, middle"
-        ),
+        "You halve towards the wrong side: who prefers the outcome wants a greater chance of the best.": "if prefers(outcome, middle -> if not prefers(outcome, middle",
         "You took the first outcome for the worst and the last for the best. Ask which they are.": (
             "best = outcome if prefers(outcome, best) else best -> best = certain[-1] ;; "
             "worst = outcome if prefers(worst, outcome) else worst -> worst = certain[0]"

@@ -17,19 +17,12 @@ def balanced(rng, draws):
     return eps / np.sqrt(np.mean(eps**2))
 
 
-def normal_mean(f, mu, sigma):
-    """The mean of ``f`` under a normal distribution, by Gauss-Hermite quadrature."""
-    return float(WEIGHTS @ f(mu + sigma * NODES))
-
-
-def elbo(log_joint, mu, sigma):
-    """The evidence lower bound of a normal q, by quadrature over theta."""
-    return normal_mean(lambda theta: log_joint(theta) - norm.logpdf(theta, mu, sigma), mu, sigma)
-
-
-def slope(f, at, step=1e-4):
-    """A derivative without calculus."""
-    return (f(at + step) - f(at - step)) / (2 * step)
+# The mean of ``f`` under a normal distribution, by Gauss-Hermite quadrature
+normal_mean = lambda f, mu, sigma: float(WEIGHTS @ f(mu + sigma * NODES))
+# The evidence lower bound of a normal q, by quadrature over theta
+elbo = lambda log_joint, mu, sigma: normal_mean(lambda theta: log_joint(theta) - norm.logpdf(theta, mu, sigma), mu, sigma)
+# A derivative without calculus
+slope = lambda f, at, step=1e-4: (f(at + step) - f(at - step)) / (2 * step)
 
 
 def differentiable(f, at):

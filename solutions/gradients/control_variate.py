@@ -7,9 +7,7 @@ from scipy.stats import norm
 from course_pkg.checks.record import Record
 from solutions.gradients._tools import slope
 
-
-def coefficient_by_search(terms, control):
-    return minimize_scalar(lambda a: np.var(terms - a * control), tol=1e-10).x
+coefficient_by_search = lambda terms, control: minimize_scalar(lambda a: np.var(terms - a * control), tol=1e-10).x
 
 
 def gradient_by_reweighting(log_joint, theta, mu, sigma, a):
@@ -37,8 +35,8 @@ def draws_of(rng):
         yield rng.normal(-9, 2, draws), mu + sigma * rng.normal(size=draws), mu, sigma, rng.uniform(-8, -5)
 
 
+COVARIANCE = "/ (centred**2).mean() -> || (centred * terms).mean() / (centred**2).mean() -> np.cov(terms, control)[0, 1]"
 COEFFICIENT = Record(
-    minutes=8,
     cases=columns_that_move_together,
     reference=coefficient_by_search,
     right="Right. It is the slope of a regression of the terms on the control.",
@@ -51,20 +49,13 @@ COEFFICIENT = Record(
     mistakes={
         "That is twice the best coefficient, where nothing is gained at all. Var(h) enters with a^2: differentiate that as well.": "return -> return 2 *",
         "You averaged products without taking off the means. A constant added to the control changes no variance, but your coefficient.": "control - control.mean() -> control",
-        "The size is right and the sign is not: a times the control is subtracted, so it has to move with the terms.": "return -> return -",
-        "That is the covariance. Double the control and its coefficient must halve; yours doubles.": (
-            "/ (centred**2).mean() -> ",
-            "(centred * terms).mean() / (centred**2).mean() -> np.cov(terms, control)[0, 1]",
-        ),
-        "You divided by a standard deviation. Double the control and its coefficient must halve; yours stays.": "(centred**2).mean() -> control.std()",
-        "You divided by the variance of the terms. Halve the control and its coefficient must double.": "(centred**2).mean() -> terms.var()",
+        "That is the covariance. Double the control and its coefficient must halve; yours doubles.": COVARIANCE,
         "That is the correlation, which has no unit. The coefficient turns units of the control into units of the terms.": "(centred**2).mean() -> terms.std() / control.std()",
         "Nearly: np.cov divides by M - 1 and np.var by M. Take the same divisor in both.": "(centred * terms).mean() -> (centred * terms).sum() / (len(terms) - 1)",
     },
     rtol=1e-3,
 )
 GRADIENT = Record(
-    minutes=9,
     cases=draws_of,
     reference=gradient_by_reweighting,
     right="Right. The coefficient stands next to g, and that is why one may add any constant to a log density.",
@@ -82,12 +73,9 @@ GRADIENT = Record(
         "You are short of a factor 1/sigma. How often does sigma stand in the score?": "sigma**2 -> sigma",
         "Your score points from the draw to the mean. To make a draw more probable, the mean must move towards it.": "theta - mu -> mu - theta",
         "Your answer does not depend on a. If you took the control's own average off, it took the whole control with it.": "- a * score -> ",
-        "The expectation is right, but your control is the square of the score less its mean. The score itself was asked for.": "- a * score -> - a * (score**2 - 1 / sigma**2)",
-        "You added the control. On average that is right as well, but with this sign a good coefficient makes the noise larger.": "- a * -> + a *",
     },
 )
 SHARE = Record(
-    minutes=8,
     cases=lambda rng: [(sign * rng.uniform(0.4, 0.8), m) for sign, m in [(1, 0.5), (-1, 0.5), (1, 1.0), (-1, 2.0), (1, 2.0), (-1, 3.0)]],
     reference=share_by_columns,
     right="Right. At twice the best coefficient nothing is gained, and beyond it the cure is worse than the noise.",
@@ -99,15 +87,10 @@ SHARE = Record(
     ),
     mistakes={
         "You kept the covariance term alone, which a large coefficient would drive below zero. A variance cannot be negative.": "(2 - multiple) -> 2",
-        "The share that goes is the square of the correlation: a control with correlation one half removes a quarter.": (
-            "rho**2 -> rho",
-            "rho**2 -> abs(rho)",
-        ),
+        "The share that goes is the square of the correlation: a control with correlation one half removes a quarter.": "rho**2 -> rho || rho**2 -> abs(rho)",
         "At multiple = 2 nothing is gained, and you gain most. The variance of the control comes back with a plus sign.": "(2 - multiple) -> multiple",
         "With you more is always better. The variance is a quadratic in multiple: it turns round at 1.": "* (2 - multiple) -> ",
         "That is what the best coefficient leaves. Your answer does not depend on multiple.": "* multiple * (2 - multiple) -> ",
-        "One of your two terms has rho where it should have its square: the best coefficient itself holds a rho.": "best * multiple * (2 - multiple) -> 2 * multiple * rho + best * multiple**2",
-        "That is the share that goes. The share that is left was asked for.": "1 - best -> best",
     },
 )
 TASKS = {"coefficient": COEFFICIENT, "gradient": GRADIENT, "share": SHARE}

@@ -6,22 +6,11 @@ from scipy.stats import norm
 from course_pkg.checks.record import Record
 from solutions.gradients._tools import balanced, elbo, slope
 
-
-def log_joint_of(y, s, s0):
-    return lambda theta: norm.logpdf(theta, 0, s0) + sum(norm.logpdf(value, theta, s) for value in y)
-
-
-def elbo_by_quadrature(y, mu, sigma, s, s0):
-    return elbo(log_joint_of(y, s, s0), mu, sigma)
-
-
-def copies(rows, n):
-    return np.tile(rows, n // len(rows))
-
-
-def numbers(rng):
-    """mu, sigma, s, s0."""
-    return rng.uniform([0.3, 0.2, 0.8, 0.5], [1.0, 0.6, 1.6, 1.5]).tolist()
+log_joint_of = lambda y, s, s0: lambda theta: norm.logpdf(theta, 0, s0) + sum(norm.logpdf(value, theta, s) for value in y)
+elbo_by_quadrature = lambda y, mu, sigma, s, s0: elbo(log_joint_of(y, s, s0), mu, sigma)
+copies = lambda rows, n: np.tile(rows, n // len(rows))
+# mu, sigma, s, s0
+numbers = lambda rng: rng.uniform([0.3, 0.2, 0.8, 0.5], [1.0, 0.6, 1.6, 1.5]).tolist()
 
 
 def small_sets(rng):
@@ -37,7 +26,6 @@ def some_rows(rng):
 
 
 ELBO = Record(
-    minutes=9,
     cases=small_sets,
     reference=elbo_by_quadrature,
     right="Right. It never exceeds the log evidence; the other one could be made as large as you please.",
@@ -51,15 +39,11 @@ ELBO = Record(
         "The entropy still has the wrong sign: as sigma goes to zero this bound goes up without end. Minus log q, not plus.": "+ 0.5 * np.log -> - 0.5 * np.log",
         "You evaluated the model at mu only. Averaged over q, each squared distance grows by sigma squared.": "- 0.5 * len(y) * spread / s**2 -> ;; - 0.5 * spread / s0**2 -> ",
         "You took the absolute value of the entropy. A narrow density has a negative one, and that is what keeps q from collapsing.": "0.5 * np.log(2 * np.pi * np.e * spread) -> abs(0.5 * np.log(2 * np.pi * np.e * spread))",
-        "The rows are compared with mu only. Averaged over q, the squared distance of each row grows by sigma squared.": "- 0.5 * len(y) * spread / s**2 -> ",
         "Each of the rows has its sigma squared. You have added one for all of them.": "len(y) * spread -> spread",
-        "The prior is evaluated at mu only. Averaged over q, the squared distance from 0 grows by sigma squared.": "- 0.5 * spread / s0**2 -> ",
-        "You turned every sign round. Two of the three terms were right.": "return log_likelihood + log_prior -> return -log_likelihood - log_prior",
         "Now the entropy is gone. Its sign was wrong, not its presence.": "+ 0.5 * np.log(2 * np.pi * np.e * spread) -> ",
     },
 )
 PRIOR = Record(
-    minutes=8,
     cases=some_rows,
     reference=lambda rows, n, theta, s, s0: slope(log_joint_of(copies(rows, n), s, s0), theta),
     right="Right. Averaged over all minibatches it is the gradient of the whole log joint.",
@@ -72,17 +56,12 @@ PRIOR = Record(
     mistakes={
         "With half of the rows your prior counts twice. It stands outside the factor n / len(rows).": "- theta / s0**2 -> - scale * theta / s0**2",
         "The prior still counts once for each row that you look at. It is stated once, however many rows there are.": "- theta / s0**2 -> - len(rows) * theta / s0**2",
-        "Your factor is upside down: the fewer rows you look at, the more each of them must speak for.": "n / len(rows) -> len(rows) / n",
-        "Now the prior is gone. It was counted too often, but once is right.": "- theta / s0**2 -> ",
         "You took the mean over the rows beside a whole prior: your data set has one row. Log likelihoods add up.": "scale * (rows - theta).sum() -> (rows - theta).mean()",
         "The prior is still scaled with the rows, so it counts n times. It is stated once, however many rows there are.": "- theta / s0**2 -> - n * theta / s0**2",
-        "The prior is right, and now the rows stand only for themselves. Each must speak for n / len(rows) of them.": "scale * (rows -> (rows",
         "You divided the prior by n. That is right inside a mean over rows that is multiplied by n afterwards; here it stands outside.": "- theta / s0**2 -> - theta / s0**2 / n",
-        "You divided by standard deviations. A Gaussian's exponent holds their squares.": "**2 -> ",
     },
 )
 SCALE = Record(
-    minutes=10,
     cases=lambda rng: [(rng.normal(0.5, 1, count), n, balanced(rng, 30), *numbers(rng)) for count, n in [(4, 20), (5, 50)]],
     reference=lambda rows, n, eps, *rest: elbo(log_joint_of(copies(rows, n), *rest[2:]), *rest[:2]),
     right="Right. Rows are scaled because there are more of them; there is one prior and one q.",
@@ -94,13 +73,9 @@ SCALE = Record(
     ),
     mistakes={
         "The entropy is still multiplied by n. That makes q too wide by the root of n, however long you run.": "- norm -> - n * norm",
-        "The entropy is right and the prior is now counted n times.": "+ norm -> + n * norm",
         "With half of the rows your prior and your log q count twice. Only the rows are a part of something larger.": "n / len(rows) * -> ;; return ( -> return n / len(rows) * (",
-        "Now log q is gone. It was counted too often, but once is right.": "- norm.logpdf(draws, mu, sigma) -> ",
-        "Log q has the wrong sign: as sigma goes to zero this bound goes up without end.": "- norm -> + norm",
         "That is an n-th of the bound. Its top is in the right place, but its value was asked for.": "return ( -> return 1 / n * (",
         "Log q is right now, and the prior counts for an n-th. It is no part of the sum over rows any more.": "+ norm -> + 1 / n * norm",
-        "Now log q counts for an n-th only. There is one q for all rows, whatever their number.": "- norm -> - 1 / n * norm",
         "Prior and entropy are right, and the rows stand only for themselves: q will believe that there is nothing else.": "n / len(rows) * -> ",
     },
     rtol=1e-5,

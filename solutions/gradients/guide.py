@@ -123,8 +123,8 @@ def by_what_it_can_reach(answer, seed, _):
     return Verdict(True, GUIDE.right.format(max(distance, 0.0))) if distance < NEAR else Verdict(False, FAR.format(distance))
 
 
+MU = 'numpyro.sample("mu", Normal(m, s))'
 GUIDE = Record(
-    minutes=20,
     right="Right. At its best your guide is {:.2g} nats away from the exact posterior.",
     nudge=FAR,
     hints=(
@@ -135,9 +135,7 @@ GUIDE = Record(
     mistakes={
         NAMES: 'param("m" -> param("mu"',
         MISSING.format("gamma"): 'numpyro.sample("gamma", Gamma(a, b)) -> ',
-        STRANGE.format(
-            "x"
-        ): 'numpyro.sample("mu", Normal(m, s)) -> numpyro.sample("mu", Normal(m, s)); numpyro.sample("x", Normal(0, 1), obs=x)',
+        STRANGE.format("x"): f'{MU} -> {MU}; numpyro.sample("x", Normal(0, 1), obs=x)',
         SIGN: ", constraint=constraints.positive -> ",
         FEW: ('"b" -> "a"', 'numpyro.param("s", 1.0, constraint=constraints.positive) -> 1.0'),
         LINE: "Gamma(a, b) -> Normal(a, b)",

@@ -31,7 +31,6 @@ def draws_of(rng, draws, dim):
 
 PARTS = ("the derivative by mu", "the derivative by sigma")
 SCORE = Record(
-    minutes=10,
     cases=lambda rng: [draws_of(rng, draws, dim) for draws, dim in [(5, 3), (2, 2)]],
     reference=score_by_differences,
     right="Right. Averaged over many draws from q both parts vanish; that is what lets us subtract multiples of them later.",
@@ -51,7 +50,6 @@ SCORE = Record(
     parts=PARTS,
 )
 GRADIENT = Record(
-    minutes=14,
     cases=lambda rng: [(rng.normal(-6, 3, draws), *draws_of(rng, draws, dim)) for draws, dim in [(7, 2), (4, 4)]],
     reference=gradient_by_reweighting,
     right="Right. The model was never differentiated: it only says how much each draw counts.",
@@ -63,11 +61,8 @@ GRADIENT = Record(
     ),
     mistakes={
         "You also differentiated g. Its only derivative is minus the score, whose mean is zero: it adds noise and nothing else.": "(g * -> ((g - 1) *",
-        "You averaged over the coordinates. Draws are rows: the mean runs down the first axis, and each coordinate keeps its own.": "mean(axis=0) -> mean(axis=1)",
         "Your g is the log joint alone. That gradient runs to the mode and lets sigma collapse: where is log q?": "- log_q -> ",
-        "log q has the wrong sign in your g: a place where q has much already is worth less.": "- log_q -> + log_q",
         "log q of a product is a sum: g needs one value for each draw. Yours has one for each draw and coordinate.": ".sum(axis=1) ->  ;; (log_joint - log_q)[:, None] -> log_joint[:, None] - log_q",
-        "You gave norm.logpdf a variance. It takes a standard deviation, which is what sigma is.": "logpdf(theta, mu, sigma) -> logpdf(theta, mu, sigma**2)",
         "You took the mean of g off, a baseline. That is a matter for the next exercise; the plain estimate was asked for.": "[:, None] -> [:, None] - (log_joint - log_q).mean()",
         "You averaged g and the score apart. They belong to the same draw: multiply first, then average.": "(g * by_mu) -> g.mean() * by_mu ;; (g * by_sigma) -> g.mean() * by_sigma",
     },

@@ -11,7 +11,6 @@ def variance_by_iteration(rate, curvature, noise_variance, draws):
 
 
 RATTLE = Record(
-    minutes=10,
     cases=lambda rng: [(*rng.uniform([0.2, 0.6, 2.0], [0.5, 2.0, 9.0]).tolist(), draws) for draws in (1, 3, 25)],
     reference=variance_by_iteration,
     right="Right. More draws and smaller rates buy the same quiet; only the draws leave the speed as it was.",
@@ -27,8 +26,6 @@ RATTLE = Record(
         "That is for a parabola with curvature 1. With curvature c a step keeps the share 1 - rate * c of the distance.": "rate * curvature -> rate",
         "The step adds rate times noise. Its variance is the square of the rate times the noise's.": "rate**2 -> rate",
         "A number that is multiplied by k has its variance multiplied by k squared; so does what is kept from before.": "** 2 -> ",
-        "You are off by a factor of the curvature. Multiply out 1 - (1 - rate * curvature)^2 once more.": "return -> return curvature *",
-        "That is what one step adds. Earlier steps have not been forgotten: set the variance before equal to the one after.": "/ (1 - kept) -> ",
     },
 )
 TASKS = {"rattle": RATTLE}

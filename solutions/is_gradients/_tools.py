@@ -8,11 +8,7 @@ CLIPPED = (
 )
 
 
-def log_ratio(theta, mu, sigma, mu_new, sigma_new):
-    """Log of the new normal density over the old one at theta, element by element."""
-    return norm.logpdf(theta, mu_new, sigma_new) - norm.logpdf(theta, mu, sigma)
-
-
-def clipped(edit, levels=(1, 1.5, 2, 3, 5, 8, 10, 20)):
-    """An edit for each level; ``edit`` holds LEVEL where it stands."""
-    return tuple(edit.replace("LEVEL", str(level)) for level in levels)
+# Log of the new normal density over the old one at theta, element by element
+log_ratio = lambda theta, mu, sigma, mu_new, sigma_new: norm.logpdf(theta, mu_new, sigma_new) - norm.logpdf(theta, mu, sigma)
+# An edit for each level; ``edit`` holds LEVEL where it stands
+clipped = lambda edit, levels=(1, 1.5, 2, 3, 5, 8, 10, 20): tuple(edit.replace("LEVEL", str(level)) for level in levels)

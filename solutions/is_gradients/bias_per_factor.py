@@ -5,7 +5,7 @@ from itertools import count
 import numpy as np
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.gradients._tools import NODES, WEIGHTS
 from solutions.is_gradients._tools import CLIPPED, clipped, log_ratio
 
@@ -78,7 +78,6 @@ def ties(rng):
 
 
 ESTIMATE = Record(
-    minutes=9,
     cases=tables,
     reference=one_moved,
     right="Right. No weight is a product of many, so none runs away with the number of coordinates. What does that cost?",
@@ -90,35 +89,18 @@ ESTIMATE = Record(
         "Begin with `w = norm.pdf(theta, mu_new, sigma_new) / norm.pdf(theta, mu, sigma)`",
     ),
     mistakes={
-        "You gave each draw one weight, the product over its coordinates. Here coordinate i of the slopes gets the weight of coordinate i.": (
-            "w * slopes -> w.prod(axis=1, keepdims=True) * slopes"
-        ),
-        "Your weights are those of all the other coordinates. Coordinate i of the slopes gets the weight of coordinate i.": (
-            "w * slopes -> w.prod(axis=1, keepdims=True) / w * slopes"
-        ),
-        "Your weights are ratios of the noise's densities. The density of theta is the noise's divided by sigma.": (
-            "w * slopes -> w * sigma_new / sigma * slopes"
-        ),
+        "You gave each draw one weight, a product. Coordinate i of the slopes gets the weight of coordinate i.": "w * slopes -> w.prod(axis=1, keepdims=True) * slopes",
+        "Your weights are ratios of the noise's densities. The density of theta is the noise's divided by sigma.": "w * slopes -> w * sigma_new / sigma * slopes",
         "Your weights are upside down: the new density belongs above the old one.": "w * slopes -> slopes / w",
-        "Your weights are upside down, and they are the noise's: the density of theta is the noise's divided by sigma.": (
-            "w * slopes -> slopes / w * sigma / sigma_new"
-        ),
         "Your draws all count the same. They come from the old q; under the new one some are more likely than others.": "w * slopes -> slopes",
-        "You averaged over the coordinates. Draws are rows: the mean runs down each column.": "axis=0 -> axis=1",
-        "You averaged the weights on their own. Each belongs to its draw: multiply first, then average.": (
-            "(w * slopes).mean(axis=0) -> w.mean(axis=0) * slopes.mean(axis=0)"
-        ),
+        "You averaged the weights on their own. Multiply each with its draw first.": "(w * slopes).mean(axis=0) -> w.mean(axis=0) * slopes.mean(axis=0)",
         "You divided by the sum of the weights. The plain mean over the draws was asked for.": "mean(axis=0) -> sum(axis=0) / w.sum(axis=0)",
-        "You averaged the coordinates' weights and gave each draw one. Coordinate i of the slopes gets the weight of coordinate i.": (
-            "w * slopes -> w.mean(axis=1, keepdims=True) * slopes"
-        ),
-        "You gave the density a variance. norm.pdf takes a standard deviation, which is what sigma is.": "sigma) -> sigma**2) ;; sigma_new) -> sigma_new**2)",
-        CLIPPED: clipped("w * slopes -> np.minimum(w, LEVEL) * slopes"),
     },
-    later=(Later(CLIPPED, large, clipped("w * slopes -> np.minimum(w, LEVEL) * slopes", (5, 20, 100))),),
+    later={
+        CLIPPED: (large, clipped("w * slopes -> np.minimum(w, LEVEL) * slopes", (5, 20, 100))),
+    },
 )
 BIAS = Record(
-    minutes=12,
     cases=coupled,
     reference=bias_by_quadrature,
     right="Right. It vanishes if A is diagonal, or as the move does. More draws do not help.",
@@ -129,22 +111,14 @@ BIAS = Record(
         "Begin with `off = A - np.diag(np.diag(A))`",
     ),
     mistakes={
-        "Unbiased, then? The slope in coordinate i looks at the other coordinates, and those are still where the old q put them.": (
-            "return -> return 0.0 *"
-        ),
+        "Unbiased, then? The slope in coordinate i looks at the other coordinates, and those are still where the old q put them.": "return -> return 0.0 *",
         "You counted coordinate i's own move as well. Its own weight takes care of that one.": "off @ -> A @",
         "You counted coordinate i's own move, which its weight takes care of. What about the others?": "off @ -> np.diag(A) *",
-        "The right size and the wrong sign: it is what the estimate is on average, less the truth.": "mu_new - mu -> mu - mu_new",
-        "Two things: coordinate i's own weight takes care of its own move, and the bias is what is estimated less the truth.": "off @ -> -A @",
-        "The couplings are the right ones. What counts is how far the coordinate at the other end of each has moved.": "off @ -> off.sum(axis=1) *",
         "You inverted A. It is the precision, and the slope b - A theta holds it as it is.": "off = -> A = np.linalg.inv(A)\noff =",
-        "Half of it is missing: in theta^T A theta each coupling stands twice, which takes the 1/2 away.": "return -> return 0.5 *",
-        "Your bias stays when q has not moved at all. Is the estimate wrong then?": "mu_new - mu -> mu_new",
         "That is what the estimate is on average, but for b. Take the truth off.": "off @ (mu_new - mu) -> -off @ mu - np.diag(A) * mu_new",
     },
 )
 DRAWS = Record(
-    minutes=7,
     cases=lambda rng: even_between(rng, (6 + rng.integers(5), 0.45), (40 + rng.integers(5), -0.45), (170 + rng.integers(5), 0.45)),
     reference=count_up,
     right="Right. With few draws a little bias is worth taking; with many it is all that is left.",
@@ -160,30 +134,21 @@ DRAWS = Record(
         "One too few: with so many draws the factors' weights are still ahead.": "+ 1 -> ",
         "You compared a variance with a bias. In a mean squared error the bias is squared.": ("bias**2 -> bias", "bias**2 -> abs(bias)"),
         "Too many: the factors' weights have a variance, too, besides their bias.": "(joint_variance - factor_variance) -> joint_variance",
-        "Too many: the two variances stand on the two sides of a comparison.": "joint_variance - -> joint_variance +",
-        "You took roots of the variances. A mean squared error is a squared bias plus a variance.": (
-            "joint_variance - factor_variance -> np.sqrt(joint_variance) - np.sqrt(factor_variance)"
-        ),
-        "You compared standard errors with the bias. Compare mean squared errors: squared bias plus variance.": (
-            "(joint_variance - factor_variance) -> (np.sqrt(joint_variance) - np.sqrt(factor_variance)) ** 2"
-        ),
+        "You took roots of the variances. A mean squared error is a squared bias plus a variance.": "joint_variance - factor_variance -> np.sqrt(joint_variance) - np.sqrt(factor_variance)",
     },
-    later=(
-        Later(
-            "Right for many draws. Where the bias is large one weight for the whole draw wins with a few draws, or with one.",
+    later={
+        "Right for many draws. Where the bias is large one weight for the whole draw wins with a few draws, or with one.": (
             lambda rng: even_between(rng, (0, 2.0), (1, -2.5), (3, 1.5)),
             "return -> return max(5, int(even) + 1) #",
         ),
-        Later(
-            "Right, until it takes more than a few hundred draws. A small bias is worth taking for longer; do you stop looking too soon?",
+        "Right, until it takes more than a few hundred draws. A small bias is worth taking for longer; do you stop looking too soon?": (
             lambda rng: even_between(rng, (1500, 0.3)),
             "return -> return min(200, int(even) + 1) #",
         ),
-        Later(
-            "Right but for a tie: where the two errors are equal neither is the smaller, and it takes one draw more.",
+        "Right but for a tie: where the two errors are equal neither is the smaller, and it takes one draw more.": (
             ties,
             "int(np.floor(even)) + 1 -> int(np.ceil(even))",
         ),
-    ),
+    },
 )
 TASKS = {"estimate": ESTIMATE, "bias": BIAS, "draws": DRAWS}

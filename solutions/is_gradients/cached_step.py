@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.gradients._tools import normal_mean, slope
 from solutions.is_gradients._tools import CLIPPED, clipped, log_ratio
 
@@ -19,11 +19,7 @@ OLD_SCORE = f"{OLD_NOISE} ;; / sigma_new).mean() -> / sigma).mean()"
 OLD_G = f"{LOG_Q} -> norm.logpdf(theta, mu, sigma)"
 UNWEIGHED = "Your draws all count the same. They come from the old q; under the new one some are more likely than others."
 NOISE_S = "Your weights are a ratio of the noise's densities. The density of theta is the noise's divided by sigma."
-UPSIDE_DOWN = "Your weights are upside down: the new density belongs above the old one."
-NORMALISED = "You divided by the sum of the weights. The plain mean over the draws was asked for, which has no bias."
 BY_LOG = "Your second part is the derivative by log sigma. The parameter here is sigma."
-BY_VARIANCE = "Your second part is the derivative by sigma squared. The parameter here is sigma."
-MEANS_APART = "(w * slopes).mean() -> w.mean() * slopes.mean() ;; (w * slopes * eps).mean() -> w.mean() * (slopes * eps).mean()"
 
 
 def along_the_new_map(theta, slopes, mu, sigma, mu_new, sigma_new):
@@ -78,7 +74,6 @@ def large(rng, kept):
 
 
 PATHWISE = Record(
-    minutes=12,
     cases=lambda rng: caches(rng, lambda draws: rng.normal(1.0, 2.0, draws)),
     reference=along_the_new_map,
     parts=PARTS,
@@ -93,49 +88,18 @@ PATHWISE = Record(
     ),
     mistakes={
         "That is the old gradient once more. It knows nothing of the new q.": f"{NO_WEIGHTS} ;; {OLD_NOISE} ;; 1 / sigma_new -> 1 / sigma",
-        "That is the old gradient, but for the entropy. What changes for a draw when q has moved on?": f"{NO_WEIGHTS} ;; {OLD_NOISE}",
         UNWEIGHED: NO_WEIGHTS,
-        "The part by mu is right. In the part by sigma your draws all count the same, and they come from the old q there, too.": (
-            "w * slopes * eps -> slopes * eps"
-        ),
-        "The part by sigma is right. In the part by mu your draws all count the same, and they come from the old q there, too.": (
-            "(w * slopes).mean() -> slopes.mean()"
-        ),
-        "Your part by sigma uses the noise that the draws were made from. Another eps leads to the same theta under the new q: "
-        "standardise theta anew.": OLD_NOISE,
-        "Your noise in the part by sigma has the new mean and the old width. Which eps leads to theta under the new q?": (
-            f"{EPS} -> eps = (theta - mu_new) / sigma"
-        ),
-        "Your noise in the part by sigma has the new width and the old mean. Which eps leads to theta under the new q?": (
-            f"{EPS} -> eps = (theta - mu) / sigma_new"
-        ),
-        "In the part by sigma you have theta - mu' where the noise belongs. theta = mu' + sigma' eps: what is its slope in sigma'?": (
-            f"{EPS} -> eps = theta - mu_new"
-        ),
-        "In the part by sigma you have theta where the noise belongs. theta = mu' + sigma' eps: what is its slope in sigma'?": f"{EPS} -> eps = theta",
+        "The part by mu is right. In the part by sigma your draws all count the same, and they come from the old q there, too.": "w * slopes * eps -> slopes * eps",
+        "Your part by sigma uses the old noise. Another eps leads to the same theta under the new q: standardise anew.": OLD_NOISE,
         NOISE_S: NO_JACOBIAN,
-        "Two things: the density of theta is the noise's divided by sigma, and eps is to be found anew under the new q.": f"{NO_JACOBIAN} ;; {OLD_NOISE}",
-        UPSIDE_DOWN: f"{W} -> 1 / ({W})",
-        "Your weights are upside down, and they are the noise's: the density of theta is the noise's divided by sigma.": (
-            f"{W} -> sigma / ({W} * sigma_new)"
-        ),
         "Your entropy is the old q's. It costs nothing to have the new one's.": "1 / sigma_new -> 1 / sigma",
-        "Where is the entropy's slope? Without it q collapses.": "+ 1 / sigma_new -> ",
-        "Your entropy has the wrong sign: a wider q has more of it.": "+ 1 / sigma_new -> - 1 / sigma_new",
         "You weighted the entropy's slope, too. It is known exactly at the new q; a mean of weights only adds noise.": "+ 1 / sigma_new -> + w.mean() / sigma_new",
-        "You took the entropy's slope at the draws. On average that is right, too; here it was asked for in closed form.": (
-            f"+ 1 / sigma_new -> ;; {EPS} -> {EPS}\nslopes = slopes + eps / sigma_new"
-        ),
-        BY_LOG: "eps).mean() + 1 / sigma_new -> eps).mean() * sigma_new + 1",
-        "You added the draws up. An expectation is estimated by their mean.": "mean() -> sum()",
-        NORMALISED: f"{EPS} -> {EPS}\nw = w / w.mean()",
-        "You averaged the weights on their own. Each belongs to its draw: multiply first, then average.": MEANS_APART,
-        CLIPPED: clipped(f"{W} -> np.minimum({W}, LEVEL)"),
     },
-    later=(Later(CLIPPED, lambda rng: large(rng, rng.uniform(0.5, 2.0, 7)), clipped(f"{W} -> np.minimum({W}, LEVEL)", (5, 20, 100))),),
+    later={
+        CLIPPED: (lambda rng: large(rng, rng.uniform(0.5, 2.0, 7)), clipped(f"{W} -> np.minimum({W}, LEVEL)", (5, 20, 100))),
+    },
 )
 SCORE = Record(
-    minutes=10,
     cases=lambda rng: caches(rng, lambda draws: rng.normal(-4.0, 2.0, draws)),
     reference=along_the_new_density,
     parts=PARTS,
@@ -151,33 +115,17 @@ SCORE = Record(
     mistakes={
         "Your g is the old one: it holds the log of the old q. Of g only the log joint may be kept; log q is the new one's, and cheap.": OLD_G,
         "Your score is the old q's. The gradient at the new parameters has the new one's.": OLD_SCORE,
-        "All but your weights is the old q's. Only theta and the log joint need be kept; what holds q is made anew.": f"{OLD_G} ;; {OLD_SCORE}",
         UNWEIGHED: NO_WEIGHTS,
-        "That is the old gradient once more. It knows nothing of the new q.": f"{NO_WEIGHTS} ;; {OLD_G} ;; {OLD_SCORE}",
-        "Two things: the draws come from the old q and want weights, and your g holds the log of the old q.": f"{NO_WEIGHTS} ;; {OLD_G}",
         NOISE_S: NO_JACOBIAN,
-        UPSIDE_DOWN: f"{W} -> 1 / ({W})",
         "You added the entropy's slope. Here log q stands in g, so that the entropy is counted already.": f"{BY_SIGMA} -> {BY_SIGMA} + 1 / sigma_new",
-        "The log q in your g lacks its width: it is the log density of the noise. That of theta has - log sigma' as well.": f"{LOG_Q} -> norm.logpdf(eps)",
-        "The log q in your g is not normalised: it has the exponent alone. In a finite sample a constant in g changes the estimate.": (
-            f"- {LOG_Q} -> + eps**2 / 2"
-        ),
-        "The log q in your g lacks its log root 2 pi. In a finite sample a constant in g changes the estimate.": (
-            f"- {LOG_Q} -> + eps**2 / 2 + np.log(sigma_new)"
-        ),
         "Your g is the log joint alone: where is log q?": f"- {LOG_Q} -> ",
-        "log q has the wrong sign in your g: a place where q has much already is worth less.": f"- {LOG_Q} -> + {LOG_Q}",
         "You also differentiated g. Its only derivative is minus the score, whose mean is zero: it adds noise and nothing else.": f"{LOG_Q} -> {LOG_Q} - 1",
-        "You took the mean of g off, a baseline. The plain estimate was asked for.": f"- {LOG_Q} -> - {LOG_Q} - (log_joint - {LOG_Q}).mean()",
-        NORMALISED: "weighed = -> w = w / w.mean()\nweighed =",
-        BY_LOG: f"{BY_SIGMA} -> (weighed * (eps**2 - 1)).mean()",
-        BY_VARIANCE: f"{BY_SIGMA} -> (weighed * (eps**2 - 1) / sigma_new**2).mean() / 2",
-        CLIPPED: clipped(f"{W} -> np.minimum({W}, LEVEL)"),
     },
-    later=(Later(CLIPPED, lambda rng: large(rng, rng.uniform(-6.0, -3.0, 7)), clipped(f"{W} -> np.minimum({W}, LEVEL)", (5, 20, 100))),),
+    later={
+        CLIPPED: (lambda rng: large(rng, rng.uniform(-6.0, -3.0, 7)), clipped(f"{W} -> np.minimum({W}, LEVEL)", (5, 20, 100))),
+    },
 )
 STALE = Record(
-    minutes=8,
     cases=lambda rng: (moved(rng, way) for way in (1, -1)),
     reference=stale_by_quadrature,
     parts=PARTS,
@@ -189,26 +137,10 @@ STALE = Record(
         "Begin with `precision = 1 / sigma**2`",
     ),
     mistakes={
-        "An old g costs something: it rewards the new q for leaving the places where the old one was dense. Has that mean zero?": (
-            "return -> return 0.0, 0.0  #"
-        ),
-        "The right size and the wrong sign: it is the mean of the gradient from the old g, less the right one.": (
-            "precision = 1 -> precision = -1 ;; - 1 / sigma_new -> + 1 / sigma_new"
-        ),
-        "That is the slope of KL(old || new). The weights make the draws stand for the new q: the average is over it.": """
-            return (mu_new - mu) / sigma_new**2, 1 / sigma_new - (sigma**2 + (mu_new - mu) ** 2) / sigma_new**3
-            """,
-        "You differentiated by the old parameters. The gradient is taken at the new ones, and by them.": """
-            return (mu - mu_new) / sigma**2, 1 / sigma - (sigma_new**2 + (mu_new - mu) ** 2) / sigma**3
-            """,
+        "An old g costs something: it rewards the new q for leaving the places where the old one was dense. Has that mean zero?": "return -> return 0.0, 0.0  #",
         BY_LOG: "sigma_new * precision - 1 / sigma_new -> sigma_new**2 * precision - 1",
-        BY_VARIANCE: "sigma_new * precision - 1 / sigma_new -> precision / 2 - 1 / (2 * sigma_new**2)",
         "Your second part has the old log q alone. An old g also lacks the new one.": "- 1 / sigma_new -> ",
-        "Yours is the mean of the new log q times the score. An old g also holds the old one.": "precision = 1 / sigma**2 -> precision = 0.0",
-        "A square is missing: log q has the distance over sigma, squared.": "sigma**2 -> sigma",
-        "Your second part is right. In the first it is the old log q whose slope counts, and that has the old width.": (
-            "(mu_new - mu) * precision -> (mu_new - mu) / sigma_new**2"
-        ),
+        "In the first it is the old log q whose slope counts, and that has the old width.": "(mu_new - mu) * precision -> (mu_new - mu) / sigma_new**2",
     },
 )
 TASKS = {"pathwise": PATHWISE, "score": SCORE, "stale": STALE}

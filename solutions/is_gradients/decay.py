@@ -5,7 +5,7 @@ from scipy.integrate import trapezoid
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def by_spread(log_w):
@@ -42,13 +42,9 @@ def step_by_step(delta, d, least):
     return steps
 
 
-def sixty_fourths(x):
-    """Numbers that single precision holds exactly, beside some hundreds too."""
-    return np.round(x * 64) / 64
-
-
-def shifted(*columns):
-    return lambda rng: [(sixty_fourths(rng.normal(0, 0.8, (5, 3))) + np.array(column),) for column in columns]
+# Numbers that single precision holds exactly, beside some hundreds too
+sixty_fourths = lambda x: np.round(x * 64) / 64
+shifted = lambda *columns: lambda rng: [(sixty_fourths(rng.normal(0, 0.8, (5, 3))) + np.array(column),) for column in columns]
 
 
 def apart(rng):
@@ -81,7 +77,6 @@ def walks(rng, *rows):
 
 
 SIZE = Record(
-    minutes=6,
     cases=lambda rng: [(rng.normal(0.5, 0.8, shape),) for shape in [(6, 3), (4, 2)]],
     reference=by_spread,
     right="Right. Equal weights count in full, and one weight that has everything counts as one draw.",
@@ -97,43 +92,21 @@ SIZE = Record(
         "You added over the factors. Draws are rows: add down each column.": "sum(axis=0) -> sum(axis=1)",
         "You put the logarithms where the weights belong.": "np.exp(log_w - log_w.max(axis=0)) -> log_w",
         "That is the sum over the largest weight, another count of draws. Here the squares of all weights count.": "** 2 / (w**2).sum(axis=0) -> ",
-        "That is the exponential of the weights' entropy, another count of draws. Here the squares of all weights count.": (
-            "return -> p = w / w.sum(axis=0)\nreturn np.exp(-(p * np.log(p)).sum(axis=0))  #"
-        ),
-        "The sum of the weights is squared, too: weights of 7 all over are as good as weights of 1.": (
-            "** 2 / -> / ;; log_w - log_w.max(axis=0) -> log_w",
-            "** 2 / -> /",
-        ),
-        "Upside down: yours is 1/M where all weights are equal.": (
-            "w.sum(axis=0) ** 2 / (w**2).sum(axis=0) -> (w**2).sum(axis=0) / w.sum(axis=0) ** 2"
-        ),
-        "You multiplied the factors' weights. Each factor has an effective sample size of its own: k numbers.": (
-            "w = -> log_w = log_w.sum(axis=1)\nw ="
-        ),
+        "You multiplied the factors' weights. Each factor has an effective sample size of its own: k numbers.": "w = -> log_w = log_w.sum(axis=1)\nw =",
     },
-    later=(
-        Later(
-            "Right, until a logarithm is large: its exponential overflows or vanishes. Multiplying all weights of a factor by one number "
-            "changes nothing, so take the largest logarithm off first.",
+    later={
+        "Right, until a logarithm is large: its exponential overflows or vanishes. Multiplying all weights of a factor by one number "
+        "changes nothing, so take the largest logarithm off first.": (
             shifted([800.0] * 3, [-800.0] * 3),
             "log_w - log_w.max(axis=0) -> log_w",
         ),
-        Later(
-            "Right, until the factors differ much: the largest logarithm of one factor makes all weights of another vanish. Each column "
-            "has its own largest.",
-            shifted([800.0, 0.0, -800.0]),
-            "max(axis=0) -> max()",
-        ),
-        Later(
-            "Right while a factor's logarithms lie close together. They may be some hundreds apart: the largest is the one to take off, "
-            "and nothing is to be clipped.",
-            apart,
-            "log_w.max(axis=0) -> log_w.mean(axis=0)",
-        ),
-    ),
+        "Right, until the factors differ much: the largest logarithm of one factor makes all weights of another vanish. Each column "
+        "has its own largest.": (shifted([800.0, 0.0, -800.0]), "max(axis=0) -> max()"),
+        "Right while a factor's logarithms lie close together. They may be some hundreds apart: the largest is the one to take off, "
+        "and nothing is to be clipped.": (apart, "log_w.max(axis=0) -> log_w.mean(axis=0)"),
+    },
 )
 SHARE = Record(
-    minutes=14,
     cases=moves,
     reference=share_by_quadrature,
     right="Right. It is a product over the coordinates, so it falls exponentially with their number.",
@@ -145,45 +118,31 @@ SHARE = Record(
         "Begin with `left = 2 - ratio**2`",
     ),
     mistakes={
-        "That is the mean of w^2 itself. The share that is left is one over it.": "return np.prod -> return 1 / np.prod",
-        "That is right if no width changes. A narrower or wider q loses draws as well.": (
-            "ratio * np.sqrt(left) * np.exp(-(delta**2) / left) -> np.exp(-(delta**2))"
-        ),
+        "That is right if no width changes. A narrower or wider q loses draws as well.": "ratio * np.sqrt(left) * np.exp(-(delta**2) / left) -> np.exp(-(delta**2))",
         "Your exponent does not see the new width. A move of the mean does less harm if q becomes narrower at once, and more if wider.": "/ left -> ",
-        "If the mean stays and the width changes, yours says that nothing is lost.": "ratio * np.sqrt(left) * -> ",
         "Your exponent is half of the right one: the weight stands in it twice, and you have it once.": "/ left -> / left / 2",
         "A root is missing before the exponential: the integral of exp(-a x^2) is the root of pi / a.": "np.sqrt(left) -> left",
-        "You averaged the coordinates' shares. The weight of a block is a product of independent factors, and so is its mean square.": (
-            "np.prod -> np.mean"
-        ),
+        "You averaged the coordinates' shares. The weight of a block is a product of independent factors, and so is its mean square.": "np.prod -> np.mean",
         "That is the share of the worst coordinate. The block's weight is a product: all of them take their toll.": "np.prod -> np.min",
-        "Right for each coordinate. One weight goes over the whole block: one share.": "np.prod -> np.asarray",
-        "You averaged the logarithm of the weight. That is how large a typical weight is; the mean square was asked for.": """
-            return np.exp(np.sum(0.5 - np.log(ratio) - (1 + delta**2) / (2 * ratio**2)))
-            """,
     },
-    later=(
-        Later(
-            "Right for small moves. If a coordinate grows wider by root 2 or more, the mean of w^2 is infinite, and no draw is left in the "
-            "long run: return 0. (An absolute value under the root only hides it.)",
+    later={
+        "Right for small moves. If a coordinate grows wider by root 2 or more, the mean of w^2 is infinite, and no draw is left in the "
+        "long run: return 0. (An absolute value under the root only hides it.)": (
             wide(0.6, (0.9, (1.8, 1.9))),
             ("np.any(left <= 0) -> False", "left = 2 - ratio**2 -> left = np.abs(2 - ratio**2)"),
         ),
-        Later(
-            "Right for widths that hardly grow. Up to root 2 something is left: how much does your answer keep just below that?",
+        "Right for widths that hardly grow. Up to root 2 something is left: how much does your answer keep just below that?": (
             wide(0.12, (0.8, (1.36, 1.38))),
             "left <= 0 -> ratio > 1.3",
         ),
-        Later(
-            "Right for one coordinate that is far too wide. It takes only one, wherever it stands and however many there are, and a width "
-            "just beyond root 2 will do: ask each coordinate on its own.",
+        "Right for one coordinate that is far too wide. It takes only one, wherever it stands and however many there are, and a width "
+        "just beyond root 2 will do: ask each coordinate on its own.": (
             wide(0.6, ((1.5, 1.7), 0.8, (1.5, 1.7)), ((1.43, 1.46), 0.5, 0.6)),
             ("np.any(left <= 0) -> np.prod(left) <= 0", "np.any(left <= 0) -> np.any(ratio > 1.5)"),
         ),
-    ),
+    },
 )
 STEPS = Record(
-    minutes=6,
     cases=lambda rng: walks(rng, (9, 1, 0.75, 0.55), (35, 20, 0.4, 0.55), (6, 50, 0.2, 0.3)),
     reference=step_by_step,
     right="Right. Fifty coordinates under one weight shorten the walk by a factor of about seven, the root of fifty.",
@@ -196,27 +155,19 @@ STEPS = Record(
     mistakes={
         "One too many: at the last of them the share is below the limit.": "int( -> np.ceil(",
         "The right place. A whole number of steps was asked for, the last at which enough is left.": "int( -> (",
-        "You let the exponent grow with the number of steps. All steps go the same way: after t of them the distance is t delta, and the "
-        "distance is squared.": "np.sqrt(loss / d) / delta -> loss / d / delta**2",
+        "You let the exponent grow with the steps. After t of them the distance is t delta, and it is squared.": "np.sqrt(loss / d) / delta -> loss / d / delta**2",
         "That is for a single coordinate. All d of them move.": "loss / d -> loss",
-        "Too few: d coordinates, each t delta away, have a squared distance of d (t delta)^2.": "np.sqrt(loss / d) -> np.sqrt(loss) / d",
-        "The exponent has the distance squared.": "np.sqrt(loss / d) -> loss / d",
-        "Too many: your exponent is half of Part 2's.": "loss / d -> 2 * loss / d",
-        "Too few: your exponent is twice Part 2's.": "loss / d -> loss / 2 / d",
         "You walked until the share that is lost reached `least`. It is the share left.": "np.log(least) -> np.log(1 - least)",
-        "Too few: the share is a power of e, so take the natural logarithm.": "np.log -> np.log10",
     },
-    later=(
-        Later(
-            "Right for a walk of some steps. If the first step is too far already, the answer is 0.",
+    later={
+        "Right for a walk of some steps. If the first step is too far already, the answer is 0.": (
             lambda rng: walks(rng, (0, 12, 0.5, 0.4)),
             "return -> return max(1, np.sqrt(loss / d) // delta) #",
         ),
-        Later(
-            "Right for short walks. The draws may last for hundreds of small steps; do you stop looking too soon?",
+        "Right for short walks. The draws may last for hundreds of small steps; do you stop looking too soon?": (
             lambda rng: walks(rng, (1300, 2, 0.6, 0.45)),
             "return -> return min(49, np.sqrt(loss / d) // delta) #",
         ),
-    ),
+    },
 )
 TASKS = {"size": SIZE, "share": SHARE, "steps": STEPS}

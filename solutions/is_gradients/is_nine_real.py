@@ -1,5 +1,6 @@
 """Is nine real? Roads: a log walked through line by line; tables sorted by hand."""
 
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -9,15 +10,9 @@ from course_pkg.checks.record import Record
 
 NEVER = -1e6  # what stands for an infinite time where answers are compared: no run has cost so little
 THERE = "there = np.flatnonzero(gap <= target)"
-TIME = "gradients[there[0]] * model + steps[there[0]] * rest"
-NONE = "len(there) == 0"
 GAIN_OF = "took.min() / np.median(isgd, axis=1).min()"
-PUBLISHED = "You leave the first row out. The published rate is a rate like any other, and may be the best."
-EVEN = "An even number of seeds has two in the middle, and the median is the mean of those two. You took one of them."
-FAILED = "You left out runs that never arrived. They are runs, too: the slowest, and the median can bear them."
-BY_MEANS = "You chose the rates by the mean. Choose by the median, as it also judges."
+PUBLISHED = "You leave the published rate out. It is a rate like any other, and may be the best."
 ONE_SIDE = "You tuned one side only: ISGD has its best rate, SGD the published one. Let SGD have its best rate, too."
-TURNED = "Yours is turned round. A gain above 1 is to say that ISGD is faster."
 
 
 def seconds_by_walk(steps, gradients, gap, target, model, rest):
@@ -30,9 +25,8 @@ def seconds_by_walk(steps, gradients, gap, target, model, rest):
     return NEVER
 
 
-def as_numbers(answer, *case):
-    """The time as a number even where it is infinite, which is an answer here, or none."""
-    return tuple(np.nan_to_num(part, posinf=NEVER, nan=2 * NEVER) for part in numbers(answer(*case)))
+# The time as a number even where it is infinite, which is an answer here, or none
+as_numbers = lambda answer, *case: tuple(np.nan_to_num(part, posinf=NEVER, nan=2 * NEVER) for part in numbers(answer(*case)))
 
 
 def fresh_by_hand(sgd, isgd, tuning=None):
@@ -51,20 +45,7 @@ def by(choose, judge):
     return answer
 
 
-def arrived(row):
-    return np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else np.inf
-
-
-def upper(row):
-    return np.sort(row)[len(row) // 2]
-
-
-def lower(row):
-    return np.sort(row)[(len(row) - 1) // 2]
-
-
-def cut_off(row):
-    return np.minimum(row, 1e6).mean()
+arrived = lambda row: np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else np.inf
 
 
 def halves(steps, gradients, gap, target, model, rest):
@@ -117,7 +98,6 @@ def clear(rng, *rows):
 
 
 SECONDS = Record(
-    minutes=9,
     cases=logs,
     reference=seconds_by_walk,
     view=as_numbers,
@@ -130,60 +110,20 @@ SECONDS = Record(
         f"Begin with `{THERE}`",
     ),
     mistakes={
-        "Your function says that a run which never arrives arrived with its first line: argmax of nothing but False is 0. "
-        "Its time is infinite.": f"{THERE} -> there = [np.argmax(gap <= target)]",
-        "You gave a run that never arrives the time that it was given. It has not arrived by then: its time is infinite.": (
-            "return np.inf -> there = [-1]"
-        ),
+        "A run that never arrives arrived with its first line in yours: argmax of nothing but False is 0.": f"{THERE} -> there = [np.argmax(gap <= target)]",
+        "You gave a run that never arrives the time that it was given. It has not arrived by then: its time is infinite.": "return np.inf -> there = [-1]",
         "Right but where the gap equals the target: then it has been reached.": "gap <= target -> gap < target",
-        "You waited until the run stays at the target. The first time that it is there was asked for.": (
-            f"{THERE} -> there = np.arange(np.append(-1, np.flatnonzero(~(gap <= target)))[-1] + 1, len(gap))",
-            f"{THERE} -> there = np.arange(np.append(-1, np.flatnonzero(gap > target))[-1] + 1, len(gap))",
-        ),
-        "You took the last line at the target. The first was asked for.": "there[0] -> there[-1]",
-        "You took the line at which the run is nearest to the optimum. The first at the target was asked for.": (
-            "there[0] -> gap.argmin()",
-            "there[0] -> np.nanargmin(gap)",
-            f"{THERE} -> there = [gap.argmin()] ;; {NONE} -> gap[there[0]] > target",
-        ),
-        "You took the time of the whole run. It may have arrived much earlier.": "there[0] -> -1",
-        "You forgot what the model gradients cost.": "gradients[there[0]] * model + -> ",
+        "You waited until the run stays at the target. The first time that it is there was asked for.": f"{THERE} -> there = np.arange(np.append(-1, np.flatnonzero(~(gap <= target)))[-1] + 1, len(gap))",
         "You counted the model gradients only. The rest of every step takes time as well, and reuse takes many steps.": "+ steps[there[0]] * rest -> ",
-        "You charged every step for a model gradient. The log says how many there were.": "gradients[there[0]] * model -> steps[there[0]] * model",
         "Every step pays `rest`, those with a fresh model gradient too.": "steps[there[0]] * rest -> (steps - gradients)[there[0]] * rest",
-        "The prices have changed places: a model gradient costs `model`, every step `rest`.": f"{TIME} -> gradients[there[0]] * rest + steps[there[0]] * model",
-        "That is the number of steps. What did they cost?": f"{TIME} -> steps[there[0]]",
-        "You call a run that was at the target, and rose again later, one that never arrived. It arrived when it was there first.": (
-            f"{NONE} -> not gap[-1] <= target",
-            f"{NONE} -> gap[-1] > target or {NONE}",
-        ),
-        "A run may be at the target on the very first line of its log, number 0. Yours does not see that.": (
-            f"{THERE} -> there = 1 + np.flatnonzero(gap[1:] <= target)",
-            f"{NONE} -> not np.argmax(gap <= target)",
-        ),
-        "A run may be at the target on the very last line of its log only. Yours does not see that.": "(gap <= -> (gap[:-1] <=",
-        "A search by halves wants numbers in order. A gap may rise in between: look at every line.": (
-            f"{THERE} -> there = np.arange(np.searchsorted(-gap, -target), len(gap))",
-            halves,
-        ),
-        "A gap that is not a number is not at the target: that run has gone astray. `not gap > target` is true of it; ask `gap <= target`.": (
-            "gap <= target -> ~(gap > target)"
-        ),
-        "A single gap that is not a number makes the minimum of all no number, and yours then says never. Look at the lines one by one.": (
-            f"{NONE} -> not gap.min() <= target",
-            "gap <= target -> np.minimum.accumulate(gap) <= target",
-        ),
-        "You count the lines above the target and go to the line of that number. A gap may rise again, or be no number.": (
-            f"{THERE} -> there = np.arange((gap > target).sum(), len(gap))"
-        ),
-        "That is a line of the log. What had the run cost by then?": f"{TIME} -> there[0]",
-        "You added the lines up. Each says already how many steps and gradients there were so far.": (
-            f"{TIME} -> (gradients * model + steps * rest)[: there[0] + 1].sum()"
-        ),
+        "A gap that is not a number is not at the target, but `not gap > target` is true of it.": "gap <= target -> ~(gap > target)",
     },
 )
+upper = lambda row: np.sort(row)[len(row) // 2]
+lower = lambda row: np.sort(row)[(len(row) - 1) // 2]
+# An even number of seeds has two in the middle; runs that never arrive are runs, too
+MIDDLES = tuple(by(*pair) for pair in product((np.median, upper, lower, arrived, np.mean), repeat=2) if pair != (np.median, np.median))
 GAIN = Record(
-    minutes=8,
     cases=lambda rng: clear(rng, (5, "slow"), (7, "slow"), (6, "slow"), (6, "SGD"), (8, "ISGD")),
     apart=True,
     reference=fresh_by_hand,
@@ -197,30 +137,20 @@ GAIN = Record(
     ),
     mistakes={
         ONE_SIDE: "took.min() -> took[0]",
+        PUBLISHED: "(sgd, -> (sgd[1:], || (isgd, -> (isgd[1:], || (sgd, -> (sgd[1:], ;; (isgd, -> (isgd[1:],",
+        "": MIDDLES,
         "That is the gain at the published rate. Let each method have its own best rate.": f"{GAIN_OF} -> took[0] / np.median(isgd, axis=1)[0]",
-        "You gave SGD the rate that is best for ISGD. The best rate of SGD is another one.": "took.min() -> took[np.median(isgd, axis=1).argmin()]",
-        "You gave ISGD the rate that is best for SGD. It may have its own.": "np.median(isgd, axis=1).min() -> np.median(isgd, axis=1)[took.argmin()]",
         "That is the largest gain at any one rate. Nobody has to use the rate at which SGD looks worst.": f"{GAIN_OF} -> (took / np.median(isgd, axis=1)).max()",
-        "That is the middle one of the gains at one rate for both. Each method has a best rate of its own.": f"{GAIN_OF} -> np.median(took / np.median(isgd, axis=1))",
-        TURNED: f"{GAIN_OF} -> np.median(isgd, axis=1).min() / took.min()",
-        "That is the share of the time that is saved. The gain is a ratio of times.": f"{GAIN_OF} -> 1 - np.median(isgd, axis=1).min() / took.min()",
-        "That is a difference of times. The gain is their ratio.": "took.min() / -> took.min() -",
         "You took means over the seeds. One run that never arrives makes a mean infinite; the median was asked for.": "np.median -> np.mean",
         "You compared the two fastest runs of all. Take the median over the seeds.": f"{GAIN_OF} -> sgd.min() / isgd.min()",
-        "You let every seed have its own best rate. Nobody knows that rate beforehand: one rate for all seeds of a method.": (
-            f"{GAIN_OF} -> np.median(sgd.min(axis=0)) / np.median(isgd.min(axis=0))"
-        ),
+        "You let every seed have its own best rate. A method has one rate for all seeds.": f"{GAIN_OF} -> np.median(sgd.min(axis=0)) / np.median(isgd.min(axis=0))",
         "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": (
             f"{GAIN_OF} -> np.median(sgd[took.argmin()] / isgd[np.median(isgd, axis=1).argmin()])"
         ),
-        PUBLISHED: ("(sgd, -> (sgd[1:],", "(isgd, -> (isgd[1:],", "(sgd, -> (sgd[1:], ;; (isgd, -> (isgd[1:],"),
-        EVEN: (by(upper, upper), by(lower, lower)),
-        FAILED: by(arrived, arrived),
-        BY_MEANS: by(np.mean, np.median),
     },
 )
+NO_SGD, NO_ISGD = "i = -> i = 1 + ;; (sgd[:, -> (sgd[1:,", "j = -> j = 1 + ;; (isgd[:, -> (isgd[1:,"
 FRESH = Record(
-    minutes=9,
     cases=lambda rng: clear(
         rng, *[(seeds, name, tuning) for seeds, tuning in [(8, 3), (9, 5), (10, 4), (9, 3), (11, 5)] for name in ("slow", "SGD", "ISGD")]
     ),
@@ -237,47 +167,13 @@ FRESH = Record(
     mistakes={
         "That is Part 2: all seeds choose and all judge. Who chose a rate for its luck is flattered by that luck.": "[:, :tuning] -> ;; , tuning:] -> ]",
         "You judged on the seeds that chose the rates. Judge on the others.": ", tuning:] -> , :tuning]",
-        "You chose the rates on the seeds that are to judge. Choose on the first `tuning` columns.": "[:, :tuning] -> [:, tuning:]",
         "The rates are right, and all seeds judge. Those that chose must not.": ", tuning:] -> ]",
-        "The right seeds judge, but they had a say in the choice as well. Choose on the first `tuning` columns only.": (
-            "[:, :tuning] -> ",
-            "(sgd[:, :tuning] -> (sgd",
-            "(isgd[:, :tuning] -> (isgd",
-        ),
-        "The two groups of seeds have changed places: the first `tuning` columns choose, the others judge.": (
-            ", tuning:] -> , :tuning] ;; [:, :tuning] -> [:, tuning:]"
-        ),
-        "You chose on one column. The first `tuning` of them choose, `[:, :tuning]`.": (
-            "[:, :tuning] -> [:, [tuning]]",
-            "[:, :tuning] -> [:, [0]]",
-        ),
-        "One column too many chooses, or one too few: the first `tuning` of them do, `[:, :tuning]`.": (
-            "[:, :tuning] -> [:, : tuning + 1]",
-            "[:, :tuning] -> [:, : tuning - 1]",
-        ),
+        "The seeds have changed places: the first `tuning` columns choose, the others judge.": ", tuning:] -> , :tuning] ;; [:, :tuning] -> [:, tuning:]",
         "You gave both the rate that is best for SGD.": "[j, -> [i,",
-        ONE_SIDE: "(sgd[i, -> (sgd[0,",
-        TURNED: "return -> return 1 / np.median(sgd[i, tuning:]) * np.median(isgd[j, tuning:])  #",
+        PUBLISHED: f"{NO_SGD} || {NO_ISGD} || {NO_SGD} ;; {NO_ISGD}",
+        "": (*MIDDLES, by(np.max, np.median), "tuning -> 3", "[:, :tuning] -> [:, :3]"),
         "You took means over the seeds. Take medians, as in Part 2.": "np.median -> np.mean",
-        "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": (
-            "return -> return np.median(sgd[i, tuning:] / isgd[j, tuning:])  #"
-        ),
-        PUBLISHED: (
-            "i = -> i = 1 + ;; (sgd[:, -> (sgd[1:,",
-            "j = -> j = 1 + ;; (isgd[:, -> (isgd[1:,",
-            "i = -> i = 1 + ;; (sgd[:, -> (sgd[1:, ;; j = -> j = 1 + ;; (isgd[:, -> (isgd[1:,",
-        ),
-        EVEN: tuple(
-            by(*pair)
-            for pair in [(np.median, upper), (np.median, lower), (upper, upper), (lower, lower), (upper, np.median), (lower, np.median)]
-        ),
-        FAILED: (by(np.median, arrived), by(arrived, np.median), by(arrived, arrived)),
-        BY_MEANS: (by(np.mean, np.median), by(cut_off, np.median)),
-        "The rates are right, and you judge by the mean. One run that never arrives makes a mean infinite; judge by the median.": by(
-            np.median, np.mean
-        ),
-        "You chose the rates by the slowest run. Choose by the median, as it also judges.": by(np.max, np.median),
-        "You let three columns choose, always. `tuning` says how many they are.": ("tuning -> 3", "[:, :tuning] -> [:, :3]"),
+        "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": "return -> return np.median(sgd[i, tuning:] / isgd[j, tuning:])  #",
     },
 )
 TASKS = {"seconds": SECONDS, "gain": GAIN, "fresh": FRESH}

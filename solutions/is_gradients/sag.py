@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import norm
 
 from course_pkg.checks.record import Record
-from solutions.is_gradients._tools import clipped, log_ratio
+from solutions.is_gradients._tools import log_ratio
 
 MEAN = "np.mean(list(table.values()))"
 BIAS = "directions.mean() - fresh.mean()"
@@ -99,7 +99,6 @@ def tables(rng):
 
 
 PATH = Record(
-    minutes=11,
     cases=orders,
     reference=path_from_history,
     rtol=1e-6,
@@ -111,45 +110,15 @@ PATH = Record(
         "Begin with `table = {}`: what was never visited is not in it",
     ),
     mistakes={
-        "You divide by the number of all batches from the first step on. A batch that was never visited has not said that its gradient "
-        "is 0; it has said nothing. Leave it out of the count.": f"{MEAN} -> sum(table.values()) / len(batches)",
-        "You sum as many rows of the table as a batch has points, and divide by that. A formula has been printed so. The mean is over batches.": (
-            f"{MEAN} -> sum(table.get(k, 0.0) for k in range(batches.shape[1])) / batches.shape[1]"
-        ),
-        "You divide by the number of points in a batch. The table has a row for each batch: divide by how many of them hold something.": (
-            f"{MEAN} -> sum(table.values()) / batches.shape[1]"
-        ),
+        "You divide by the number of all batches from the start. One that was never visited has said nothing.": f"{MEAN} -> sum(table.values()) / len(batches)",
+        "You divide by the points in a batch. Divide by how many rows of the table hold something.": f"{MEAN} -> sum(table.values()) / batches.shape[1]",
         "You climb along the sum of the table. Each gradient stands for all the data already, so that their mean was asked for.": f"{MEAN} -> sum(table.values())",
-        "Your batch gradient is a sum over the points. It is their mean; otherwise it grows with the size of the batch.": (
-            "batches[b].mean() - x -> (batches[b] - x).sum()"
-        ),
         "That is plain SGD: you climb along the new gradient alone. The other rows of the table have their say, too.": f"{MEAN} -> table[b]",
-        "You compute all the gradients anew where the run is now. Only the visited batch is computed anew; the others stay in the table "
-        "as they were.": f"{MEAN} -> np.mean([batches[k].mean() - x for k in table])",
-        "You take the step before the new gradient is in the table. Write it in first.": (
-            f"table[b] = -> new = ;; {MEAN} -> np.mean(list(table.values()) or [0.0]) ;; places.append(x) -> table[b] = new\n    places.append(x)"
-        ),
-        "You climb along the median of the table. Take the mean.": "np.mean -> np.median",
+        "You compute all gradients anew. Only the visited batch is computed; the others stay as they were.": f"{MEAN} -> np.mean([batches[k].mean() - x for k in table])",
         "You average all gradients since the start. When a batch is visited again its new gradient replaces the old one.": "table[b] -> table[len(places)]",
-        "You average the last B gradients. A batch that was visited twice is among them twice, and another one not at all: "
-        "keep one gradient for each batch.": "table[b] -> table[len(places)] ;; (table.values()) -> (table.values())[-len(batches) :]",
-        "You walk downhill. The objective is to be made large: add.": "x + rate -> x - rate",
-        "You count the rows that are not 0. A gradient can be exactly 0, and that batch has been visited: remember which were.": (
-            f"{MEAN} -> sum(table.values()) / max(np.count_nonzero(list(table.values())), 1)"
-        ),
-        "Those are the places where the steps begin: you move before the visit, or write x down before the move. Visit, move, write down.": (
-            "places.append(x) -> pass ;; x = x + -> places.append(x)\n    x = x +"
-        ),
-        "You compute the gradients of all batches before the first step. One gradient is paid for at each step: the table starts empty.": (
-            "table, places = {}, [] -> table, places = dict(enumerate(batches.mean(axis=1) - x)), []"
-        ),
-        "You divide by the number of steps. A batch that was visited twice has still one row only: divide by the number of rows.": (
-            f"{MEAN} -> sum(table.values()) / (len(places) + 1)"
-        ),
     },
 )
 MOMENTS = Record(
-    minutes=7,
     cases=aged,
     reference=moments_in_closed_form,
     parts=("the bias", "the variance"),
@@ -164,24 +133,13 @@ MOMENTS = Record(
     mistakes={
         "That is the bias of the table as it stands. One of its rows is refreshed before the step.": f"{BIAS} -> table.mean() - fresh.mean()",
         "You divided by B - 1. Nothing is estimated: these are all the directions that there are, equally likely.": "directions.var() -> directions.var(ddof=1)",
-        "Those are the bias and the variance of plain SGD, which climbs along the fresh gradient alone.": "return -> directions = fresh\nreturn",
         "Your variance is that of plain SGD. A direction here is a mean of B gradients of which one is fresh.": "directions.var() -> fresh.var()",
         "Your variance is that of fresh less old. Only a B-th part of this gets into the mean.": "directions.var() -> (fresh - table).var()",
-        "A B-th part of a number has a variance that is smaller by the square of B.": "directions.var() -> directions.var() * len(table)",
-        "Your second value is a mean square. The variance is taken around the directions' own mean.": (
-            "directions.var() -> np.mean((fresh - table) ** 2) / len(table) ** 2"
-        ),
-        "Your second value is the mean squared distance from the true gradient, bias included. Leave the bias out of it.": (
-            "directions.var() -> np.mean((directions - fresh.mean()) ** 2)"
-        ),
-        "Your first value is the mean distance from the true gradient. A bias has a sign: distances on both sides cancel.": (
-            f"{BIAS} -> np.abs(directions - fresh.mean()).mean()"
-        ),
-        "Your first value is the mean direction. How far is it from the true gradient, the mean of `fresh`?": f"{BIAS} -> directions.mean()",
+        "Your second value has the bias in it. A variance is around the directions' own mean.": "directions.var() -> np.mean((directions - fresh.mean()) ** 2)",
     },
 )
+ROOTS = " || ".join(f"mu, sd) -> mu, {f}(sd)) ;; old_sd[:, None] -> {f}(old_sd[:, None])" for f in ("np.sqrt", "np.square"))
 DIRECTION = Record(
-    minutes=12,
     cases=tables,
     apart=True,
     reference=direction_by_intervals,
@@ -195,46 +153,15 @@ DIRECTION = Record(
         "Begin with `w = norm.pdf(theta, mu, sd) / norm.pdf(theta, old_mu[:, None], old_sd[:, None])`",
     ),
     mistakes={
-        "A batch that is left out counts as 0 in yours: you divide by the number of all batches. It is to say nothing, not to say 0.": (
-            f"{KEPT} -> np.where(share >= least, rows, 0.0).mean()"
-        ),
+        "A batch that is left out counts as 0 in yours. It is to say nothing: divide by how many are kept.": f"{KEPT} -> np.where(share >= least, rows, 0.0).mean()",
         "You left no batch out. The effective share is the effective sample size over the number of draws, so it lies between 0 and 1.": f"{KEPT} -> rows.mean()",
-        "You kept the batches with a small share and left out the others.": ">= -> <",
         "Your weights are upside down: the density asked about is above the bar, the one that made the draws below it.": "share = -> w = 1 / w\nshare =",
         "Your weights compare the densities of eps. Those of theta differ by the two standard deviations as well.": "share = -> w = w * sd / old_sd[:, None]\nshare =",
-        "norm.pdf takes standard deviations, which is what sd and old_sd are. You took them for variances, or gave it variances.": (
-            "mu, sd) -> mu, np.sqrt(sd)) ;; old_sd[:, None] -> np.sqrt(old_sd[:, None])",
-            "mu, sd) -> mu, sd**2) ;; old_sd[:, None] -> old_sd[:, None] ** 2",
-        ),
+        "norm.pdf takes standard deviations, which sd and old_sd are.": ROOTS,
         "The right batches, and their gradients have no weights: that is the mean under the old approximations.": "w * slopes -> slopes",
-        "That is SAG: all the old gradients as they were. Give each its weight, and leave out batches with a small share.": f"{KEPT} -> slopes.mean()",
-        "You divide by the sum of the weights. Here their mean is over the number of draws, as it is in the package unless told otherwise.": (
-            f"{ROWS} -> (w * slopes).sum(axis=1) / w.sum(axis=1)"
-        ),
-        "You divide by the sum of all the weights that are kept. Divide by their number.": (
-            f"{KEPT} -> (w * slopes)[share >= least].sum() / w[share >= least].sum()"
-        ),
-        "You judge a batch by its mean weight. The effective sample size tells how evenly the weights are spread: (sum w)^2 / sum w^2.": (
-            "share >= least -> w.mean(axis=1) >= least"
-        ),
-        "You count a batch by its share. It is kept whole or left out.": (
-            f"{KEPT} -> (rows * share)[share >= least].mean()",
-            f"{KEPT} -> (rows * share)[share >= least].sum() / len(rows)",
-            f"{KEPT} -> np.average(rows, weights=share)",
-        ),
-        "You took the median over the draws of a batch. Take their mean.": f"{ROWS} -> np.median(w * slopes, axis=1)",
-        "You took the median over the batches. Take their mean.": f"{KEPT} -> np.median(rows[share >= least])",
-        "You summed over the draws of a batch. Take their mean.": f"{ROWS} -> (w * slopes).sum(axis=1)",
-        "You summed over the batches. Each stands for all the data, so that their mean was asked for.": f"{KEPT} -> rows[share >= least].sum()",
-        "You cut large weights off. That makes the direction quieter and biases it, and was not asked for: a weight stays as it is.": (
-            *clipped("w * slopes -> np.minimum(w, LEVEL) * slopes", (1, 2, 5, 10, 20, 30, 50, 100)),
-            *clipped("share = -> w = np.minimum(w, LEVEL)\nshare =", (1, 2, 5, 10, 20, 30, 50, 100)),
-        ),
-        "Your share is sum w / sum w^2. The sum above the bar is squared, and the number of draws stands below it.": (
-            "** 2 / (w**2).sum(axis=1) / w.shape[1] -> / (w**2).sum(axis=1)"
-        ),
-        "You compare a root or a square of the share with `least`.": ("share >= -> share**0.5 >=", "share >= -> share**2 >="),
-        "You left single draws out. A batch stays with all its draws or goes with all of them.": f"{KEPT} -> (w * slopes)[w >= least].mean()",
+        "You divide by the sum of the weights. Here their mean is over the number of draws.": f"{ROWS} -> (w * slopes).sum(axis=1) / w.sum(axis=1)",
+        "You judge a batch by its mean weight. The effective share is (sum w)^2 / sum w^2 over the draws.": "share >= least -> w.mean(axis=1) >= least",
+        "": "share >= -> share**0.5 >= || share >= -> share**2 >= || share >= -> w.mean(axis=1) / w.max(axis=1) >=",
     },
 )
 TASKS = {"path": PATH, "moments": MOMENTS, "direction": DIRECTION}

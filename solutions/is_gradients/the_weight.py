@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import multivariate_normal, norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.gradients._tools import slope
 from solutions.is_gradients._tools import CLIPPED, clipped
 
@@ -58,13 +58,9 @@ def bent(rng, *ranges):
         yield rng.uniform(*eps, 6) * rng.choice([-1, 1], 6), float(rng.uniform(*old)), float(rng.uniform(*new))
 
 
-def then(code):
-    """The bent weights, and then other lines."""
-    return f"return -> w = ;; np.cosh(k_new * eps_new) -> np.cosh(k_new * eps_new)\n{code}"
-
-
+# The bent weights, and then other lines
+then = lambda code: f"return -> w = ;; np.cosh(k_new * eps_new) -> np.cosh(k_new * eps_new)\n{code}"
 NORMAL = Record(
-    minutes=10,
     cases=moved,
     reference=by_densities,
     right="Right. Averaged over many draws these weights are 1, whatever the move.",
@@ -75,43 +71,18 @@ NORMAL = Record(
         "Begin with `theta = mu + sigma * eps`",
     ),
     mistakes={
-        "That is the ratio of the noise's densities. The two maps stretch the noise by different amounts, and the density of theta is "
-        "the noise's divided by the stretch.": "ratio.prod(axis=1) -> (ratio * sigma_new / sigma).prod(axis=1)",
-        "Your ratio is upside down, and it is the noise's, not theta's. A draw counts for more where the new density is high.": (
-            "ratio.prod(axis=1) -> 1 / (ratio * sigma_new / sigma).prod(axis=1)"
-        ),
-        "Upside down: yours is large for draws that the new q would hardly make.": "return -> return 1 /",
-        "Nearly: the stretches have changed places. The new q has the density of its noise divided by its own sigma.": (
-            "ratio.prod(axis=1) -> (ratio * (sigma_new / sigma) ** 2).prod(axis=1)"
-        ),
-        "You squared the stretches: theta = mu + sigma eps is stretched by sigma, not by the variance.": (
-            "ratio.prod(axis=1) -> (ratio * sigma / sigma_new).prod(axis=1)"
-        ),
-        "You have a weight for each coordinate. The density of a draw is the product over its coordinates: one weight for each row.": (
-            "ratio.prod(axis=1) -> ratio"
-        ),
-        "You added the coordinates' ratios up. Densities of independent coordinates are multiplied.": "prod -> sum",
-        "You averaged the coordinates' ratios. Densities of independent coordinates are multiplied.": "prod -> mean",
-        "You divided the weights by their mean. The plain ratio was asked for: what a draw is worth does not depend on the others.": (
-            "return ratio.prod(axis=1) -> w = ratio.prod(axis=1)\nreturn w / w.mean()"
-        ),
-        "You multiplied over the draws. Draws are rows: multiply along each row.": "axis=1 -> axis=0",
-        "You standardised eps with the new mean and width. It is theta that they standardise; make it from eps first.": (
-            "norm.pdf(theta, mu_new -> norm.pdf(eps, mu_new",
-            "theta = mu + sigma * eps -> theta = eps",
-            "norm.pdf(theta, mu_new -> norm.pdf(eps, mu_new ;; norm.pdf(theta, mu, sigma) -> (norm.pdf(eps) / sigma)",
-        ),
+        "That is the ratio of the noise's densities. The density of theta is the noise's divided by the stretch.": "ratio.prod(axis=1) -> (ratio * sigma_new / sigma).prod(axis=1)",
+        "Nearly: the stretches have changed places. A density is divided by its own sigma.": "ratio.prod(axis=1) -> (ratio * (sigma_new / sigma) ** 2).prod(axis=1)",
+        "You have a weight for each coordinate. The density of a draw is the product over its coordinates: one weight for each row.": "ratio.prod(axis=1) -> ratio",
+        "You divided the weights by their mean. The plain ratio was asked for.": "return ratio.prod(axis=1) -> w = ratio.prod(axis=1)\nreturn w / w.mean()",
         "You gave the density a variance. norm.pdf takes a standard deviation, which is what sigma is.": "sigma) -> sigma**2) ;; sigma_new) -> sigma_new**2)",
-        CLIPPED: clipped("ratio.prod(axis=1) -> np.minimum(ratio.prod(axis=1), LEVEL)"),
-        FLOOR: clipped("ratio.prod(axis=1) -> np.maximum(ratio.prod(axis=1), LEVEL)", (3e-4, 1e-3)),
     },
-    later=(
-        Later(CLIPPED, lambda rng: far(rng, 2.5), clipped("ratio.prod(axis=1) -> np.minimum(ratio.prod(axis=1), LEVEL)", (5, 100, 1000))),
-        Later(FLOOR, lambda rng: far(rng, 0), "ratio.prod(axis=1) -> np.maximum(ratio.prod(axis=1), 3e-4)"),
-    ),
+    later={
+        CLIPPED: (lambda rng: far(rng, 2.5), clipped("ratio.prod(axis=1) -> np.minimum(ratio.prod(axis=1), LEVEL)", (5, 100, 1000))),
+        FLOOR: (lambda rng: far(rng, 0), "ratio.prod(axis=1) -> np.maximum(ratio.prod(axis=1), 3e-4)"),
+    },
 )
 MEAN = Record(
-    minutes=6,
     cases=widths,
     reference=mean_by_quadrature,
     right="Right. One coordinate is a small matter; a hundred of them, each a tenth narrower, make a factor of 0.00003.",
@@ -123,19 +94,13 @@ MEAN = Record(
     ),
     mistakes={
         "The mean of the true weights is 1. This ratio lacks their Jacobian, so its mean is 1 only if the widths stay.": "np.prod(stretch) -> 1.0",
-        "Upside down. Where the new q is narrower, the noise that leads to the same theta is farther out, and its density is lower.": (
-            "sigma_new / sigma -> sigma / sigma_new"
-        ),
+        "Upside down. Where the new q is narrower, the noise that leads to a theta is farther out.": "sigma_new / sigma -> sigma / sigma_new",
         "Right for each coordinate. The ratio for all of them is a product of independent factors: what is its mean?": "np.prod(stretch) -> stretch",
         "You added. The mean of a product of independent factors is the product of their means.": "np.prod -> np.sum",
-        "You averaged over the coordinates. The mean of a product of independent factors is the product of their means.": "np.prod -> np.mean",
-        "You averaged the logarithm and took its exponential. That is a typical ratio; the mean is larger.": (
-            "np.prod(stretch) -> np.exp(np.sum(1 - 1 / stretch**2) / 2)"
-        ),
+        "You took the exponential of a mean logarithm: a typical ratio. The mean is larger.": "np.prod(stretch) -> np.exp(np.sum(1 - 1 / stretch**2) / 2)",
     },
 )
 BENT = Record(
-    minutes=10,
     cases=lambda rng: bent(rng, ((0.3, 2), (0.5, 0.8), (1, 1.3)), ((0.3, 2), (0.9, 1.2), (0.3, 0.5))),
     reference=by_distribution_functions,
     right="Right. Here the stretch differs from draw to draw, so that no single number can put a ratio without it right.",
@@ -146,37 +111,18 @@ BENT = Record(
         "Begin with `theta = np.sinh(k * eps) / k`",
     ),
     mistakes={
-        "Your weights have the old map's stretch alone. The new density is divided by a stretch, too: that of the new map, at its own eps.": (
-            "/ np.cosh(k_new * eps_new) -> "
-        ),
-        "Your weights have the new map's stretch alone. The old density is divided by a stretch, too, and it stands below the bar.": (
-            "* np.cosh(k * eps) -> "
-        ),
-        "That is the ratio of the noise's densities. By how much does each map stretch the noise at this place?": (
-            "* np.cosh(k * eps) / np.cosh(k_new * eps_new) -> "
-        ),
-        "Nearly: the stretches have changed places. A density is divided by its own stretch.": "* np.cosh(k * eps) / -> / np.cosh(k * eps) *",
-        "Upside down: yours is large for draws that the new q would hardly make.": then("return 1 / w"),
-        "Your ratio is upside down, and it is the noise's, not theta's.": (
-            "norm.pdf(eps_new) / norm.pdf(eps) * np.cosh(k * eps) / np.cosh(k_new * eps_new) -> norm.pdf(eps) / norm.pdf(eps_new)"
-        ),
-        "Both of your stretches are taken at the old noise. The new map made this theta from another eps: its stretch is taken there.": (
-            "np.cosh(k_new * eps_new) -> np.cosh(k_new * eps)"
-        ),
-        "In yours the two stretches have the same ratio everywhere. This map stretches more the farther out it goes: what is its slope?": (
-            "np.cosh(k * eps) / np.cosh(k_new * eps_new) -> k / k_new"
-        ),
-        "Nearly: the slope of sinh(k eps) / k in eps has no k before it.": "* np.cosh(k * eps) / -> * k * np.cosh(k * eps) / k_new /",
-        "You divided the weights by their mean. The plain ratio was asked for; the cell below divides.": then("return w / w.mean()"),
-        CLIPPED: clipped(then("return np.minimum(w, LEVEL)"), (0.5, 1, 1.5, 2, 2.5, 3, 5)),
+        "You have the old map's stretch alone. The new density is divided by the new map's, at its own eps.": "/ np.cosh(k_new * eps_new) -> ",
+        "Your weights have the new map's stretch alone. The old density is divided by a stretch, too, and it stands below the bar.": "* np.cosh(k * eps) -> ",
+        "That is the ratio of the noise's densities. By how much does each map stretch the noise here?": "* np.cosh(k * eps) / np.cosh(k_new * eps_new) -> ",
+        "Both stretches are taken at the old noise. The new map made this theta from another eps.": "np.cosh(k_new * eps_new) -> np.cosh(k_new * eps)",
+        "Your stretches have the same ratio everywhere. What is the slope of this map at eps?": "np.cosh(k * eps) / np.cosh(k_new * eps_new) -> k / k_new",
     },
-    later=(
-        Later(
-            CLIPPED,
+    later={
+        CLIPPED: (
             lambda rng: bent(rng, ((3.6, 4.6), (0.25, 0.35), (1.3, 1.5))),
             clipped(then("return np.minimum(w, LEVEL)"), (1.5, 5, 10)),
         ),
-        Later(FLOOR, lambda rng: bent(rng, ((2.4, 2.8), (1.15, 1.3), (0.25, 0.35))), then("return np.maximum(w, 1e-2)")),
-    ),
+        FLOOR: (lambda rng: bent(rng, ((2.4, 2.8), (1.15, 1.3), (0.25, 0.35))), then("return np.maximum(w, 1e-2)")),
+    },
 )
 TASKS = {"normal": NORMAL, "mean": MEAN, "bent": BENT}

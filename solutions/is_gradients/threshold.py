@@ -71,7 +71,6 @@ def tables(rng):
 
 
 PACE = Record(
-    minutes=7,
     cases=lambda rng: [
         (float(rng.uniform(*m)), float(rng.uniform(0.5, 0.9)), p) for m, p in [((8, 20), 0.9), ((3, 6), 0.75), ((2, 4), 0.0)]
     ],
@@ -86,23 +85,12 @@ PACE = Record(
     mistakes={
         "That would be so if the rest of a step took no time. Every step pays for it.": "(model + rest) / seconds -> 1 / (1 - reuse)",
         "You took `reuse` for the probability of a fresh gradient. Both readings have been printed; here it is that of reusing.": "(1 - reuse) -> reuse",
-        "Close where a model gradient costs much more than the rest, and a ceiling that is often quoted in this form: it leaves out "
-        "that a step of SGD pays for the rest, too. With reuse = 0 the two should be equally fast.": "(model + rest) / -> model /",
-        "A fresh step pays for both, the model gradient and the rest.": "* model + rest -> * model + reuse * rest",
-        "You averaged speeds. It is times that add up: average the seconds of a step, then turn them into steps a second.": (
-            "(model + rest) / seconds -> (1 - reuse) + reuse * (model + rest) / rest"
-        ),
-        "That is how much faster a reused step is. Some of the steps are fresh.": "/ seconds -> / rest",
-        "Yours is turned round. Faster means more steps in a second, a number above 1.": "(model + rest) / seconds -> seconds / (model + rest)",
-        "That is the share of the time that is saved. How many times as many steps are taken in a second?": (
-            "(model + rest) / seconds -> 1 - seconds / (model + rest)"
-        ),
-        "Those are the seconds that a step takes on average. Compare them with those of SGD.": "(model + rest) / seconds -> seconds",
-        "Those are steps a second. Compare them with those of SGD.": "(model + rest) / seconds -> 1 / seconds",
+        "Close if a model gradient is dear, and often quoted: a step of SGD pays for the rest, too.": "(model + rest) / -> model /",
+        "You averaged speeds. It is times that add up: average the seconds of a step.": "(model + rest) / seconds -> (1 - reuse) + reuse * (model + rest) / rest",
+        "That is the share of the time that is saved. How many times as many steps is that?": "(model + rest) / seconds -> 1 - seconds / (model + rest)",
     },
 )
 AGREEMENT = Record(
-    minutes=8,
     cases=walks,
     apart=True,
     reference=agreement_by_counting,
@@ -115,40 +103,16 @@ AGREEMENT = Record(
         "Begin with `signs = np.sign(gradients)`",
     ),
     mistakes={
-        "That is the share in which the signs are the same, one half where all is noise. Take away the share in which they differ.": (
-            f"{AGREE} -> (signs[1:] * signs[:-1] > 0).mean()"
-        ),
-        "You let large parts count for more. Only signs count, and every parameter as much as any other.": (
-            "np.sign(gradients) -> gradients / np.linalg.norm(gradients, axis=1, keepdims=True) ;; .mean() -> .sum(axis=1).mean()"
-        ),
+        "That is the share of equal signs, one half where all is noise. Take off the share that differ.": f"{AGREE} -> (signs[1:] * signs[:-1] > 0).mean()",
         "You averaged products of gradients. Only their signs count.": "np.sign(gradients) -> gradients",
         "You compare every gradient with the first one. Compare it with the one before it.": "signs[:-1] -> signs[:1]",
-        "You look at one pair of gradients. Take the mean over all T - 1 pairs.": (".mean() -> [0].mean()", ".mean() -> [-1].mean()"),
-        "You took the median over the pairs. Take their mean.": f"{AGREE} -> np.median((signs[1:] * signs[:-1]).mean(axis=1))",
-        "You compare every gradient with every other. Compare it with the one before it only.": (
-            f"{AGREE} -> np.mean([signs[i] * signs[j] for i in range(len(signs)) for j in range(i)])"
-        ),
+        "You compare every gradient with every other. Compare it with the one before it only.": f"{AGREE} -> np.mean([signs[i] * signs[j] for i in range(len(signs)) for j in range(i)])",
         "Right but for zeros: a zero neither agrees nor differs.": "np.sign(gradients) -> np.where(gradients >= 0, 1, -1)",
         "Right but for zeros: you count what does not agree as a difference. A zero does neither.": f"{AGREE} -> 2 * (signs[1:] * signs[:-1] > 0).mean() - 1",
-        "Right but for zeros: you compare signs, and the sign of a zero is a third one. It neither agrees nor differs.": (
-            f"{AGREE} -> 2 * (signs[1:] == signs[:-1]).mean() - 1"
-        ),
-        "Right but for zeros: you count what does not differ as agreement. A zero does neither.": f"{AGREE} -> 1 - 2 * (signs[1:] * signs[:-1] < 0).mean()",
-        "You take small gradients for zeros. A sign is a sign, however small the number is.": "np.sign(gradients) -> np.sign(np.round(gradients, 3))",
-        "Right but for zeros: they neither agree nor differ, and still count among the parameters.": (
-            f"{AGREE} -> (signs[1:] * signs[:-1]).sum() / (signs[1:] * signs[:-1] != 0).sum()"
-        ),
-        "Those are counts. Shares were asked for, between -1 and 1.": ".mean() -> .sum()",
-        "You summed over the pairs. Take their mean.": ".mean() -> .mean(axis=1).sum()",
-        "You compare neighbouring parameters of one gradient. Compare one parameter at two neighbouring steps: rows are steps.": (
-            "np.sign(gradients) -> np.sign(gradients).T"
-        ),
-        "You compare the first gradient with the last, too: np.roll leads round in a circle.": "signs[1:] * signs[:-1] -> signs * np.roll(signs, 1, axis=0)",
-        "You divide by the number of gradients. There is one pair fewer.": ".mean() -> .sum() / signs.size",
+        "": f".mean() -> [0].mean() || .mean() -> [-1].mean() || {AGREE} -> np.median((signs[1:] * signs[:-1]).mean(axis=1))",
     },
 )
 CHOOSE = Record(
-    minutes=8,
     cases=tables,
     apart=True,
     reference=choice_by_hand,
@@ -162,44 +126,12 @@ CHOOSE = Record(
     ),
     mistakes={
         "That is a place in the list. The threshold that stands there was asked for.": f"leasts[{BEST}] -> {BEST}",
-        "You left out the runs that never arrived, so that a threshold looks the better the more often it fails in the bad cases. "
-        "Such a run has cost the whole budget.": (
-            f"{STOPPED} -> np.ma.masked_invalid({COST}) ;; cost.mean(axis=1) -> cost.mean(axis=1).filled(np.inf)"
-        ),
-        "You left out the runs that were stopped. They have cost the whole budget.": (
-            f"{STOPPED} -> np.ma.masked_greater({COST}, budget) ;; cost.mean(axis=1) -> cost.mean(axis=1).filled(np.inf)"
-        ),
-        "Stop each run at the budget, before the mean is taken. No run costs more than that, not even one that would never arrive.": (
-            f"{STOPPED} -> {COST}",
-            f"{STOPPED} -> {COST} ;; cost.mean(axis=1) -> np.minimum(cost.mean(axis=1), budget)",
-        ),
+        "You left out the runs that never arrived. Such a run has cost the whole budget.": f"{STOPPED} -> np.ma.masked_invalid({COST}) ;; cost.mean(axis=1) -> cost.mean(axis=1).filled(np.inf)",
+        "Stop each run at the budget, before the mean is taken. No run costs more than that, not even one that would never arrive.": f"{STOPPED} -> {COST}",
         "You counted the model gradients only. Cheap steps take time as well, and there are many.": f"{COST} -> gradients * model",
         "Every step pays `rest`, those with a fresh model gradient too.": f"{STOPPED} -> np.fmin(gradients * model + (steps - gradients) * rest, budget)",
-        "You took the budget for a limit on counts. It is one on costs: first price a run, then stop it.": (
-            f"{STOPPED} -> np.minimum(gradients, budget) * model + np.minimum(steps, budget) * rest"
-        ),
-        "You gave model gradients and the rest a budget each. There is one for their sum.": (
-            f"{STOPPED} -> np.minimum(gradients * model, budget) + np.minimum(steps * rest, budget)"
-        ),
-        "Runs that never arrive cost the budget, that is right. One that would arrive later than that is stopped, too.": (
-            f"{STOPPED} -> np.where(np.isinf(steps), budget, {COST})"
-        ),
-        "You charge twice the budget for a run that is stopped. It has cost the budget, no more.": f"{STOPPED} -> np.where({COST} > budget, 2 * budget, {COST})",
-        "The prices have changed places: a step costs `rest`, a model gradient `model`.": f"{COST} -> gradients * rest + steps * model",
-        "You chose by the number of steps. The price of one depends on how many model gradients there are.": f"{STOPPED} -> np.minimum(steps, 1e6)",
-        "You charged a model gradient for every step. Reused steps pay for the rest alone.": f"{COST} -> steps * (model + rest)",
+        "A run that would arrive later than the budget is stopped, too.": f"{STOPPED} -> np.where(np.isinf(steps), budget, {COST})",
         "You chose by the median run. What a failure costs does not show in it; take the mean.": "cost.mean(axis=1) -> np.median(cost, axis=1)",
-        "You let one run decide, or how much the runs differ. Take the mean over the runs.": (
-            "cost.mean(axis=1) -> cost.min(axis=1)",
-            "cost.mean(axis=1) -> cost.max(axis=1)",
-            "cost.mean(axis=1) -> (cost + 1e-6 * cost.mean(axis=1, keepdims=True)).max(axis=1)",
-            "cost.mean(axis=1) -> cost[:, 0]",
-            "cost.mean(axis=1) -> cost.std(axis=1)",
-        ),
-        "You took the highest threshold, whatever the runs cost.": f"leasts[{BEST}] -> leasts.max()",
-        "You took the lowest threshold, whatever the runs cost.": f"leasts[{BEST}] -> leasts.min()",
-        "You took the dearest threshold.": "argmin -> argmax",
-        "You took the threshold at which most runs arrive. How long they take counts, too.": f"{BEST} -> np.argmax(({COST} <= budget).sum(axis=1))",
     },
 )
 TASKS = {"pace": PACE, "agreement": AGREEMENT, "choose": CHOOSE}

@@ -9,11 +9,8 @@ from scipy.stats import norm
 from course_pkg.checks._judge import Trouble
 
 COMPLEX = "Your numbers are complex. SciPy's lambertw returns complex numbers even where the answer is real: take `.real`."
-
-
-def W(x, branch=0):
-    """SciPy's W, without its imaginary part."""
-    return special.lambertw(x, branch).real
+# SciPy's W, without its imaginary part
+W = lambda x, branch=0: special.lambertw(x, branch).real
 
 
 def real(answer, *case):
@@ -24,9 +21,8 @@ def real(answer, *case):
     return got
 
 
-def steep(f, at, step=1e-3):
-    """A derivative without calculus, from four neighbours."""
-    return (8 * (f(at + step) - f(at - step)) - (f(at + 2 * step) - f(at - 2 * step))) / (12 * step)
+# A derivative without calculus, from four neighbours
+steep = lambda f, at, step=1e-3: (8 * (f(at + step) - f(at - step)) - (f(at + 2 * step) - f(at - 2 * step))) / (12 * step)
 
 
 def bisect(rising, value, low, high):
@@ -40,9 +36,8 @@ def bisect(rising, value, low, high):
     return (low + high) / 2
 
 
-def bent(z, gamma):
-    """The plain map."""
-    return z * np.exp(gamma * z)
+# The plain map
+bent = lambda z, gamma: z * np.exp(gamma * z)
 
 
 def origin(x, gamma):
@@ -65,11 +60,7 @@ def _knee(d):
     return knee, float(steep(lambda v: bent(v, 1.0), knee))
 
 
-def safe_origin(x, gamma, d=-0.9 / np.e):
-    """Where x comes from on the map with a straight tail."""
-    return bisect(lambda z: safe(z, gamma, d), x, -60.0, 60.0)
-
-
-def density(x, gamma, back=origin):
-    """The density of x for a standard normal z: the slope of its distribution function."""
-    return steep(lambda t: norm.cdf(back(t, gamma)), x)
+# Where x comes from on the map with a straight tail
+safe_origin = lambda x, gamma, d=-0.9 / np.e: bisect(lambda z: safe(z, gamma, d), x, -60.0, 60.0)
+# The density of x for a standard normal z: the slope of its distribution function
+density = lambda x, gamma, back=origin: steep(lambda t: norm.cdf(back(t, gamma)), x)

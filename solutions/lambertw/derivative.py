@@ -4,13 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.gradients._tools import NO_JAX
 from solutions.lambertw._tools import W, steep
 
-
-def slope_by_differences(x, w):
-    return steep(lambda t: W(t, 0 if np.all(w > -1) else -1), x, 3e-4)
+slope_by_differences = lambda x, w: steep(lambda t: W(t, 0 if np.all(w > -1) else -1), x, 3e-4)
 
 
 def along_or_derivative(primals, tangents):
@@ -59,7 +57,6 @@ NO_CHANGE = (
     "slope changes nearby. Find a form that holds at 0 without a case."
 )
 SLOPE = Record(
-    minutes=8,
     cases=on_both_branches,
     reference=slope_by_differences,
     right="Right, on both branches and at zero. At -1/e, where they meet, no finite number would be.",
@@ -71,24 +68,19 @@ SLOPE = Record(
     ),
     mistakes={
         ONE_OVER: "np.exp(w) * -> ",
-        "That is the slope of w e^w in w. W is its inverse: how far does w move when x does?": "1 / steepness -> steepness",
-        "The exponential is on the wrong side of the bar.": "np.exp(w) -> np.exp(-w)",
         "The slope of the product w e^w has two terms. You have one over the first.": "* (1 + w) -> ",
-        "The slope of the product w e^w has two terms. You have one over w e^w, the second.": "(1 + w) -> w",
         "In 1 / (x + e^w) it is x that stands beside the exponential, not w.": "np.exp(w) * (1 + w) -> w + np.exp(w)",
         "In 1 / (x + e^w) the exponential is that of w, not of x.": "np.exp(w) * (1 + w) -> x + np.exp(x)",
         "The size is right. On the lower branch W falls as x grows, so its slope has the other sign.": "1 / steepness -> 1 / np.abs(steepness)",
     },
-    later=(
-        Later(
-            AT_ZERO,
+    later={
+        AT_ZERO: (
             lambda rng: [(np.array([0.0, 1.0]), W(np.array([0.0, 1.0])))],
             ("1 / steepness -> w / (x * (1 + w))", "1 / steepness -> np.where(x == 0, 0.0, 1 / steepness)"),
         ),
-    ),
+    },
 )
 RULE = Record(
-    minutes=8,
     cases=moving,
     reference=along_or_derivative,
     right="Right. That is all an engine needs to know of W to differentiate whatever contains it.",
@@ -101,26 +93,16 @@ RULE = Record(
     mistakes={
         "W is right, and so is its slope. But x moves with speed dx: how fast does W move then?": "* dx -> ",
         "You divided by dx. The faster x moves, the faster W does.": "* dx -> / dx",
-        "You added dx. The chain rule multiplies.": "* dx -> + dx",
         ONE_OVER: "jnp.exp(-w) / -> 1 /",
         "Your second value is where W would be after the move. The move alone was asked for.": "return w, -> return w, w +",
-        "You passed the speed of x on. W moves with another one: multiply by its slope.": "jnp.exp(-w) / (1 + w) * dx -> dx",
         "The second value is right. The first should be W at x, not x.": "return w, -> return x,",
     },
-    later=(
-        Later(
-            AT_ZERO,
-            lambda rng: [((jnp.array([0.0, 1.0]),), (jnp.array([2.0, -2.0]),))],
-            "jnp.exp(-w) / (1 + w) -> w / (x * (1 + w))",
-        ),
-        Later(NO_JAX, lambda rng: [(0.5, 1)], "jnp.exp(-w) -> np.exp(-np.asarray(w))"),
-        Later(HIDDEN, lambda rng: [(x, 2) for x in (-0.2, 1.0)], "w0(x) -> jax.lax.stop_gradient(w0(x))"),
-        Later(
-            NO_CHANGE,
-            lambda rng: [(0.0, 2)],
-            "jnp.exp(-w) / (1 + w) -> jnp.where(x == 0, 1.0, w / (jnp.where(x == 0, 1.0, x) * (1 + w)))",
-        ),
-    ),
+    later={
+        AT_ZERO: (lambda rng: [((jnp.array([0.0, 1.0]),), (jnp.array([2.0, -2.0]),))], "jnp.exp(-w) / (1 + w) -> w / (x * (1 + w))"),
+        NO_JAX: (lambda rng: [(0.5, 1)], "jnp.exp(-w) -> np.exp(-np.asarray(w))"),
+        HIDDEN: (lambda rng: [(x, 2) for x in (-0.2, 1.0)], "w0(x) -> jax.lax.stop_gradient(w0(x))"),
+        NO_CHANGE: (lambda rng: [(0.0, 2)], "jnp.exp(-w) / (1 + w) -> jnp.where(x == 0, 1.0, w / (jnp.where(x == 0, 1.0, x) * (1 + w)))"),
+    },
     parts=("the value", "its speed"),
     view=rule_or_derivative,
     rtol=1e-3,

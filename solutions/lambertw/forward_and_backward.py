@@ -13,22 +13,11 @@ def by_the_inverse(z, mu, sigma, gamma):
     return mu + sigma * bisect(lambda x: W(gamma * x) / gamma, z, low, high)
 
 
-def by_bisection(y, mu, sigma, gamma):
-    return origin((y - mu) / sigma, gamma)
-
-
-def by_the_distribution_function(y, mu, sigma, gamma):
-    return _tools.density((y - mu) / sigma, gamma) / sigma
-
-
-def numbers(rng):
-    """mu, sigma and gamma, of both signs."""
-    return [(rng.uniform(0.5, 2), rng.uniform(1.5, 3), sign * rng.uniform(0.2, 0.35)) for sign in (1, -1)]
-
-
-def noise(rng):
-    for case in numbers(rng):
-        yield np.concatenate([rng.uniform(-2, -0.5, 3), rng.uniform(0.5, 2, 3)]), *case
+by_bisection = lambda y, mu, sigma, gamma: origin((y - mu) / sigma, gamma)
+by_the_distribution_function = lambda y, mu, sigma, gamma: _tools.density((y - mu) / sigma, gamma) / sigma
+# mu, sigma and gamma, of both signs
+numbers = lambda rng: [(rng.uniform(0.5, 2), rng.uniform(1.5, 3), sign * rng.uniform(0.2, 0.35)) for sign in (1, -1)]
+noise = lambda rng: [(np.concatenate([rng.uniform(-2, -0.5, 3), rng.uniform(0.5, 2, 3)]), *case) for case in numbers(rng)]
 
 
 def data(rng, low, high):
@@ -39,7 +28,6 @@ def data(rng, low, high):
 
 TURNED = "You have turned the skew round. A positive gamma stretches what lies above mu and squeezes what lies below."
 FORWARD = Record(
-    minutes=5,
     cases=noise,
     reference=by_the_inverse,
     right="Right. One line makes a skewed sample of any sample.",
@@ -51,21 +39,13 @@ FORWARD = Record(
     ),
     mistakes={
         TURNED: "gamma * z -> -gamma * z",
-        "You moved and stretched z first and bent the result. Bend z, then stretch, then move.": (
-            "x = z * -> x = (mu + sigma * z) * ;; mu + sigma * x -> x",
-            "\nz = mu + sigma * z\nreturn z * np.exp(gamma * z)",
-        ),
+        "You moved and stretched z first and bent the result. Bend z, then stretch, then move.": "x = z * -> x = (mu + sigma * z) * ;; mu + sigma * x -> x",
         "sigma stands in your exponent: the shape would depend on the unit. Bend z itself.": "gamma * z -> gamma * sigma * z",
         "You replaced z by the exponential. z is multiplied by it.": "z * np.exp -> np.exp",
-        "That is the bent z. It is still to be stretched by sigma and moved by mu.": "mu + sigma * x -> x",
-        "Bent and stretched. It is still to be moved by mu.": "mu + sigma -> sigma",
         "You moved before stretching, so that mu is stretched, too. Stretch first, then move.": "mu + sigma * x -> sigma * (mu + x)",
-        "gamma belongs into the exponent: e to the power gamma times z.": "np.exp(gamma * z) -> gamma * np.exp(z)",
-        "You took the size of z in the exponent, so that both sides are stretched. Keep its sign.": "(gamma * z) -> (gamma * np.abs(z))",
     },
 )
 BACKWARD = Record(
-    minutes=8,
     cases=lambda rng: data(rng, -0.3, 0.9),
     reference=by_bisection,
     right="Right. What was bent is a bell again.",
@@ -78,18 +58,13 @@ BACKWARD = Record(
     mistakes={
         "That is gamma z: both sides of the equation were multiplied by gamma, so divide at the end.": "/ gamma -> ",
         "Multiply both sides of x = z e^(gamma z) by gamma before you ask W: it wants gamma x.": "gamma * x -> x",
-        "Your z does not depend on gamma. Multiply both sides of x = z e^(gamma z) by it.": "W(gamma * x) / gamma -> W(x)",
-        "You went back from y. First undo the move and the stretch.": "(y - mu) / sigma -> y",
         "Where there are two origins you took the far one, beyond -1 / gamma. The near one was asked for.": "W(gamma * x) -> np.where(gamma * x < 0, W(gamma * x, -1), W(gamma * x))",
         "You asked for branch -1, which has the far one of two origins, and none where there is one only. The near one is on branch 0.": "W(gamma * x) -> W(gamma * x, -1)",
-        "That is x, moved and shrunk back. It is still bent.": "W(gamma * x) / gamma -> x",
         "You undid the exponential with x in its exponent. It was made with z, which you do not know yet; W finds it.": "W(gamma * x) / gamma -> x * np.exp(-gamma * x)",
-        TURNED: "gamma -> (-gamma)",
     },
     view=real,
 )
 DENSITY = Record(
-    minutes=12,
     cases=lambda rng: data(rng, -0.25, 0.8),
     reference=by_the_distribution_function,
     right="Right. The density of any skewed bell is that of a normal, divided by two stretches.",
@@ -103,20 +78,9 @@ DENSITY = Record(
     mistakes={
         "That is the density of z. Where the map stretches, the same probability is spread over more of y: divide by the map's slope.": "/ (sigma * slope) -> ",
         "You divided by sigma and forgot that bending stretches, too: divide by the slope of z e^(gamma z).": "sigma * slope -> sigma",
-        "That is the density of x. Going on to y stretches by sigma: divide by it.": "sigma * slope -> slope",
-        "A stretch by sigma makes a density lower. Divide by sigma.": "sigma * slope -> slope / sigma",
-        "You multiplied by the slope of the map. Where it stretches, the density is thinner: divide.": (
-            "(sigma * slope) -> sigma * slope",
-            "/ (sigma * slope) -> * sigma * slope",
-        ),
-        "A gamma too many. z is W(gamma x) / gamma: the gamma of the chain rule and the one below cancel.": (
-            "norm.pdf(z) / -> norm.pdf(z) / gamma /",
-            "norm.pdf(z) / -> gamma * norm.pdf(z) /",
-        ),
+        "You multiplied by the slope of the map. Where it stretches, the density is thinner: divide.": "(sigma * slope) -> sigma * slope",
         "The slope of z e^(gamma z) has two terms. You have e^(gamma z) only.": "* (1 + gamma * z) -> ",
         "The slope of z e^(gamma z) is e^(gamma z) (1 + gamma z). The exponential is missing.": "np.exp(gamma * z) * -> ",
-        TURNED: "gamma -> (-gamma)",
-        "That is the bell with no skew.": "\nreturn norm.pdf(y, mu, sigma)",
         "The slope is right, and you evaluated the bell at y. It is z that is normal.": "norm.pdf(z) / (sigma * slope) -> norm.pdf(y, mu, sigma) / slope",
     },
     view=real,

@@ -12,9 +12,8 @@ def straight_below(x, d):
     return np.where(x < d, tangent, W(np.maximum(x, d)))
 
 
-def undoes_it(z, gamma, d):
-    """The x that the modified W takes back to z."""
-    return bisect(lambda x: straight_below(gamma * x, d) / gamma, z, -1e3, 1e3)
+# The x that the modified W takes back to z
+undoes_it = lambda z, gamma, d: bisect(lambda x: straight_below(gamma * x, d) / gamma, z, -1e3, 1e3)
 
 
 def by_quadrature(gamma, d):
@@ -37,7 +36,6 @@ def noise_on_both_sides(rng):
 
 
 MODIFIED = Record(
-    minutes=9,
     cases=on_both_sides,
     reference=straight_below,
     right="Right. It rises everywhere, and every real number has its place on it.",
@@ -48,25 +46,15 @@ MODIFIED = Record(
         "Begin with `knee = W(d)`",
     ),
     mistakes={
-        "Your slope contains x, so the left arm is no line: it has a pole where x = -e^W(d), and falls beyond. "
-        "The slope of a tangent is that at d.": "(d + np.exp -> (x + np.exp",
+        "Your slope contains x, so the left arm is no line, and has a pole. The slope of a tangent is that at d.": "(d + np.exp -> (x + np.exp",
         "Your slope is that of w e^w. W's is one over it.": "/ (d + -> * (d +",
-        "Below d you went on level: all those x would come from one z. Go on along the tangent.": "+ (x - d) / (d + np.exp(knee)) -> ",
         "Below d you have W itself, and below -1/e the real part of a complex number. Go on along the tangent at d.": "\nreturn W(x)",
-        "Your line has slope 1. It must leave the curve without a corner: what is W's slope at d?": "/ (d + np.exp(knee)) -> ",
-        "That is W's tangent at 0. Take the one at d.": "knee + (x - d) / (d + np.exp(knee)) -> x",
         "The slope is right. The line must pass through the point (d, W(d)): count from d, not from 0.": "(x - d) -> x",
-        "The slope is right. At d your line is at 0, and W is at W(d).": "knee + (x -> (x",
-        "The slope is right. At d your line is at d, and W is at W(d).": "knee + (x -> d + (x",
         "Your line begins at -1/e. It is the tangent at d, and begins there.": "x < d, tangent, W(np.maximum(x, d)) -> x < -1 / np.e, tangent, W(x)",
-        "The slope is 1 / (d + e^W(d)). You have d in the exponent.": "np.exp(knee) -> np.exp(d)",
-        "Tangent and curve have changed sides: the tangent is for x below d.": "x < d, tangent, W(np.maximum(x, d)) -> x >= d, tangent, W(x)",
-        "You went along the tangent everywhere. From d on, keep W.": "np.where(x < d, tangent, W(np.maximum(x, d))) -> tangent",
     },
     view=real,
 )
 FORWARD = Record(
-    minutes=10,
     cases=noise_on_both_sides,
     reference=undoes_it,
     right="Right. There and back is where you started, for every z and either sign of the skew.",
@@ -78,23 +66,15 @@ FORWARD = Record(
         "Begin with `knee = W(d)`",
     ),
     mistakes={
-        "You left the forward map as it was. It turns round at z = -1 / gamma, and what lies beyond the knee does not come back: "
-        "the way there must be the inverse of the way back.": "\nreturn z * np.exp(gamma * z)",
-        "Right for a positive gamma. For a negative one the knee lies at a positive z, and the straight part is above it: compare gamma z "
-        "with W(d).": "gamma * z < knee -> z < knee / gamma",
+        "You left the forward map as it was. What lies beyond the knee does not come back: it turns round at -1 / gamma.": "\nreturn z * np.exp(gamma * z)",
+        "Right for a positive gamma. For a negative one the knee lies at a positive z: compare gamma z with W(d).": "gamma * z < knee -> z < knee / gamma",
         "The tangent is right, and it begins too early. The knee is where gamma x = d, that is, where gamma z = W(d).": "z < knee -> z < d",
         "Your knee is at z = W(d) whatever gamma is. It is where gamma z = W(d).": "gamma * z < knee -> z < knee",
         "Your straight part is that of gamma x. Divide by gamma.": "/ gamma -> ",
-        "gamma divides the whole straight part, not only its first term.": "(d + (gamma * z - knee) * (d + np.exp(knee))) / gamma -> d / gamma + (gamma * z - knee) * (d + np.exp(knee))",
-        "Your slope is W's. Going forward it is one over that.": "* (d + -> / (d +",
-        "Beyond the knee you went on level, so that many z share one x. Go on along the tangent.": "+ (gamma * z - knee) * (d + np.exp(knee)) -> ",
-        "That is the way back, from x to z. The way there was asked for.": lambda z, gamma, d: straight_below(gamma * z, d) / gamma,
-        "On the straight part it is gamma z that is counted from W(d).": "gamma * z - knee -> z - knee",
     },
     view=real,
 )
 SHARE = Record(
-    minutes=5,
     cases=lambda rng: [(rng.uniform(0.4, 0.8), -0.9 / np.e), (-rng.uniform(0.3, 0.6), -rng.uniform(0.15, 0.28))],
     reference=by_quadrature,
     right="Right. That is the price of safety: so many draws are not skewed as the plain map would.",
@@ -108,11 +88,8 @@ SHARE = Record(
         "Right for a positive gamma. For a negative one the knee is positive, and the share lies above it.": "abs(gamma) -> gamma",
         "You took d for the knee. d is where it lies for gamma x; for gamma z that is W(d).": "W(d) -> d",
         "The knee is where gamma z = W(d). Divide by gamma: less skew, fewer draws on the straight part.": "/ abs -> * abs",
-        "That is the share on the curve. The rest was asked for.": "norm.cdf -> norm.sf",
         "That is the share beyond the point where the plain map turns round. The straight part begins before it.": "knee / -> -1 /",
-        "That is the normal density at the knee. The probability beyond it was asked for.": "norm.cdf -> norm.pdf",
         "You counted both tails. The map has one straight part.": "return -> return 2 *",
-        "Your share does not depend on gamma. The knee is where gamma z = W(d).": ("/ abs(gamma) -> ", "\nreturn norm.cdf(d)"),
     },
     view=real,
 )

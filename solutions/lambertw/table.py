@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def nearest(x, a, b, resolution, *whole):
@@ -49,7 +49,6 @@ def places_and_values(rng):
 
 
 ENTRY = Record(
-    minutes=10,
     cases=around_the_table,
     reference=nearest,
     right="Right. Whatever x is, the entry is one that the table has, and none is nearer.",
@@ -64,35 +63,20 @@ ENTRY = Record(
         "It still has every one of its faults. Print the entries for a = -2, b = 1, resolution = 10 at x = -2.15, -1.92 and 1.3.": (
             "\nindex = np.trunc((x - a) * resolution).astype(int)\nreturn np.where(index < a, 0, index)"
         ),
-        "A little below a, your entry is negative, and a negative index counts from the table's other end. You compare an index with a "
-        "place: a is an x.": (
-            "np.clip(np.rint(place), 0, last) -> np.where(np.rint(place) < a, 0, np.minimum(np.rint(place), last))",
-            "np.clip(np.rint(place), 0, last) -> np.where(np.rint(place) < a, 0, np.rint(place))",
-            "np.clip(np.rint(place), 0, last) -> np.where(np.trunc(place) < a, 0, np.minimum(np.trunc(place), last))",
-        ),
-        "The ends are right. Between them you take the entry on the left, not the nearest: it errs by up to a whole interval, always in one "
-        "direction.": "np.rint -> np.floor",
-        "The ends are right. Between them you take the entry on the right, not the nearest.": "np.rint -> np.ceil",
+        "The ends are right. Between them you take the entry on the left, not the nearest.": "np.rint -> np.floor",
         "Below a your entry is negative, and a negative index counts from the table's other end. Stop at the first.": "np.clip(np.rint(place), 0, last) -> np.minimum(np.rint(place), last)",
-        "Above b your entry lies beyond the last one, and the table has none there.": "np.clip(np.rint(place), 0, last) -> np.maximum(np.rint(place), 0)",
-        "Above b your entry lies beyond the last one, and the table has none there. And between the ends the nearest entry was asked for.": "np.clip(np.rint(place), 0, last) -> np.maximum(np.floor(place), 0)",
         "Above b you are one entry too far. Indices begin at 0, so the last is one less than how many there are.": "0, last -> 0, last + 1",
-        "You never reach the last entry. With n intervals there are n + 1 entries, from 0 to n.": "0, last -> 0, last - 1",
-        "You keep the index between a and b. These are places, x values; an index lies between 0 and the last entry.": "0, last -> a, b",
         "The table begins at a, not at 0: count from there.": "(x - a) -> x",
-        "A unit of x holds `resolution` entries: multiply by it.": "(x - a) * -> (x - a) /",
     },
-    later=(
-        Later(
-            "These are the right numbers, stored as floats, and NumPy does not index with floats. Add `.astype(int)`.",
+    later={
+        "These are the right numbers, stored as floats, and NumPy does not index with floats. Add `.astype(int)`.": (
             lambda rng: [(*case, "whole") for case in around_the_table(rng)],
             ".astype(int) -> ",
         ),
-    ),
+    },
     view=entries_or_whether_whole,
 )
 BETWEEN = Record(
-    minutes=10,
     cases=places_and_values,
     reference=line_by_line,
     right="Right. It is continuous, it has a slope, and it never asks for an entry that is not there.",
@@ -104,27 +88,14 @@ BETWEEN = Record(
         "Begin with `place = (x - a) * resolution`",
     ),
     mistakes={
-        "Right inside the table. Beyond its ends you stay on the first or last value; the last line on each side was to go on.": (
-            "t = place - left -> t = np.clip(place - left, 0, 1)"
-        ),
+        "Beyond the ends you stay on the first or last value; the last line was to go on.": "t = place - left -> t = np.clip(place - left, 0, 1)",
         "Your weights are exchanged: close to the left entry it is the left value that should count.": "t = place - left -> t = 1 - (place - left)",
-        "That is the nearest entry, the staircase of Part 1. Go along the straight line between two entries, and on beyond the ends.": (
-            "t = place - left -> t = np.clip(np.rint(place - left), 0, 1)",
-            "t = place - left -> t = np.rint(place - left)",
-        ),
-        "You take the entry on the left. Go along the straight line between the two.": (
-            "t = place - left -> t = 0 * place",
-            "t = place - left -> t = np.floor(place - left)",
-        ),
-        "How far between the two entries? Measure it in intervals, not in units of x: from 0 at the left entry to 1 at the right one.": "t = place - left -> t = (place - left) / resolution",
+        "That is the nearest entry, the staircase of Part 1. Go along the straight line between two entries, and on beyond the ends.": "t = place - left -> t = np.clip(np.rint(place - left), 0, 1)",
         "You took the part of x behind the point. It is the place in the table, (x - a) * resolution, that lies between two entries.": "t = place - left -> t = x - np.floor(x)",
-        "Right inside the table. Beyond its ends the line must go on and on: measure from the index that you use, not from the nearest "
-        "whole number.": "t = place - left -> t = place - np.floor(place)",
-        "You add a share of the right value. It is a share of the difference that is added to the left one.": "(1 - t) * -> ",
+        "Right inside the table. Beyond its ends the line must go on: measure from the index that you use.": "t = place - left -> t = place - np.floor(place)",
     },
 )
 WIDTH = Record(
-    minutes=6,
     cases=lambda rng: [(rng.uniform(0.02, 0.05), rng.uniform(5, 9)), (rng.uniform(0.2, 0.4), rng.uniform(0.2, 0.4))],
     reference=width_by_looking,
     right="Right. Two more digits cost ten times the entries.",
@@ -139,9 +110,7 @@ WIDTH = Record(
         "That is how far you may follow a tangent. A line that meets the curve at both ends stays closer: how far is it off in the middle?": "8 -> 2",
         "In the middle the line is off by bend * width^2 / 8, not 4.": "8 -> 4",
         "You let the error be bend * width^2. In the middle of an interval it is much smaller.": "8 -> 1",
-        "The parabola with second derivative `bend` is bend * t^2 / 2. Have you divided by 2 once too often?": "8 -> 16",
         "That is how many intervals a unit needs. How wide is one of them?": "np.sqrt(squared) -> 1 / np.sqrt(squared)",
-        "That is the error of an interval of width `tolerance`. Turn it round: which width has this error?": "\nreturn bend * tolerance**2 / 8",
     },
 )
 TASKS = {"entry": ENTRY, "between": BETWEEN, "width": WIDTH}

@@ -8,12 +8,8 @@ NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(80)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 
-def slope(f, at, step=1e-5):
-    return (f(at + step) - f(at - step)) / (2 * step)
-
-
-def normal_mean(f, mean, sd):
-    return float(WEIGHTS @ f(mean + sd * NODES))
+slope = lambda f, at, step=1e-5: (f(at + step) - f(at - step)) / (2 * step)
+normal_mean = lambda f, mean, sd: float(WEIGHTS @ f(mean + sd * NODES))
 
 
 def best_by_climbing(worth):

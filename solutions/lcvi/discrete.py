@@ -6,10 +6,8 @@ import numpy as np
 
 from course_pkg.checks.record import Record
 
-
-def worth(p, costs, M, n, h):
-    """What the action is worth for the row, theta by theta."""
-    return [M - math.fsum(chance * cost for chance, cost in zip(one[n], costs[:, h], strict=True)) for one in p]
+# What the action is worth for the row, theta by theta
+worth = lambda p, costs, M, n, h: [M - math.fsum(chance * cost for chance, cost in zip(one[n], costs[:, h], strict=True)) for one in p]
 
 
 def worths_by_products(p, costs, M):
@@ -36,7 +34,6 @@ def patients(rng):
 
 
 WORTHS = Record(
-    minutes=11,
     cases=tables,
     reference=worths_by_products,
     right="Right. A sum in the place of draws: no noise and no bias.",
@@ -49,21 +46,13 @@ WORTHS = Record(
     ),
     mistakes={
         "You took the columns of the cost matrix for the outcomes. Its rows are outcomes, its columns actions.": "costs -> costs.T",
-        "You averaged the probabilities over theta before the logarithm. Each theta has an expected utility and a logarithm of its own.": (
-            "np.log(expected).mean(axis=0) -> np.log(expected.mean(axis=0))"
-        ),
-        "Your logarithm is inside the sum over outcomes. First the expected utility of each theta, then its logarithm.": (
-            "(M - costs) -> np.log(M - costs) ;; np.log(expected) -> expected"
-        ),
+        "You averaged over theta before the logarithm. Each theta has a logarithm of its own.": "np.log(expected).mean(axis=0) -> np.log(expected.mean(axis=0))",
+        "Your logarithm is inside the sum over outcomes. First each theta's expected utility.": "(M - costs) -> np.log(M - costs) ;; np.log(expected) -> expected",
         "You took costs for utilities. The utility is M less the cost.": "(M - costs) -> costs",
-        "Those are expected utilities. The term is the mean of their logarithms.": "np.log(expected) -> expected",
-        "You added the draws of theta up. An expectation over q is estimated by their mean.": "mean -> sum",
-        "You looked at the likeliest outcome only. Sum over all of them, with their probabilities.": "p @ (M - costs) -> (M - costs)[p.argmax(axis=2)]",
         "That is the tangent of the logarithm. No utility is negative here: take the logarithm itself.": "np.log(expected) -> (np.log(M) + expected / M - 1)",
     },
 )
 BOTH = Record(
-    minutes=8,
     cases=patients,
     reference=both_by_listing,
     right="Right. The term shuns an action that would be dear under some of the thetas; the risk adds them all up.",
@@ -78,12 +67,8 @@ BOTH = Record(
         "You took the columns of the cost matrix for the outcomes. Its rows are outcomes, its columns actions.": "costs -> costs.T",
         "You gave the Bayes actions twice. The first shall be the best for the term of Part 1.": "worths(p, costs, M).argmax -> (predictive @ costs).argmin",
         "You gave the actions of Part 1's term twice. The second shall have the smallest expected cost.": "(predictive @ costs).argmin -> worths(p, costs, M).argmax",
-        "The two are right and have changed places.": "\n    return (p.mean(axis=0) @ costs).argmin(axis=1), worths(p, costs, M).argmax(axis=1)",
-        "The first actions are right. The second ones have the largest expected cost.": "argmin -> argmax",
-        "The second actions are right. The first ones make the term smallest.": "argmax -> argmin",
         "The second actions are right. For the first your logarithm is inside the sum over outcomes.": "worths(p, costs, M) -> (p @ np.log(M - costs)).mean(axis=0)",
         "The first actions are right. For the second you looked at the likeliest outcome only; a rare one may be dear.": "(predictive @ costs) -> costs[predictive.argmax(axis=1)]",
-        "You count the actions from 1. Here the first is 0.": "(axis=1) -> (axis=1) + 1",
     },
     parts=("the first actions", "the second"),
     apart=True,

@@ -30,7 +30,6 @@ def tables(rng):
 
 
 DECIDE = Record(
-    minutes=10,
     cases=outcomes,
     reference=decide_by_trying,
     right="Right. The thetas only serve to draw outcomes; all outcomes of a row count alike.",
@@ -42,20 +41,14 @@ DECIDE = Record(
     ),
     mistakes={
         "The two sides of your loss have changed places: with a small level it is dear to decide too high.": "level, axis -> 1 - level, axis",
-        "Your rows share one decision. Each row has its own outcomes and its own decision: shape (N,).": (
-            "level, axis=0) -> level) + 0 * y[0, 0]",
-            "level, axis=0 -> level",
-        ),
+        "Your rows share one decision. Each row has its own outcomes.": "level, axis=0) -> level) + 0 * y[0, 0] || level, axis=0 -> level",
         "You averaged the outcomes of each theta before you took the quantile. Their spread is a part of what is not known.": "y.reshape(-1, y.shape[2]) -> y.mean(axis=1)",
         "You took a quantile for each theta and averaged. That is not the quantile of all outcomes: pool them first.": "(pool, level, axis=0) -> (y, level, axis=1).mean(axis=0)",
         "You took a quantile twice, over outcomes and over thetas. Pool all outcomes of a row first.": "y.reshape(-1, y.shape[2]) -> np.quantile(y, level, axis=1)",
         "You decided for each theta. A decision is made before theta is known: one for each row.": "pool, level, axis=0 -> y, level, axis=1",
-        "That is the median, for a loss that is as dear on one side as on the other.": "level, axis -> 0.5, axis",
-        "That is the mean, the decision for squared loss.": "np.quantile(pool, level, axis=0) -> pool.mean(axis=0)",
     },
 )
 ROUND = Record(
-    minutes=14,
     cases=tables,
     reference=round_by_search,
     right="Right. Neither half of the round can lower the bound.",
@@ -68,19 +61,12 @@ ROUND = Record(
     ),
     mistakes={
         "Your q is still the posterior. With the decisions held, the bound is highest where q also leans towards what they are worth.": "weight / weight.sum() -> p",
-        "Your q knows the utilities only. It is the posterior that they weigh.": "p * held -> held",
         "You weighed the posterior by the sum of the rows' utilities. Their logarithms add up, so the utilities multiply.": "held.prod -> held.sum",
-        "You took the exponential of the utilities. It is their logarithms that add up to log q.": "held.prod -> np.exp(held).prod",
-        "Your q does not add up to 1.": "/ weight.sum() -> ",
         "Your q is right. The decisions are the best under the posterior; in EM they are the best under the q of this round.": "(q[:, None] -> (p[:, None]",
         "Your q is right. The decisions have the largest expected utility under it; the bound is raised most by the largest mean of log u.": "np.log(u) -> u",
         "You decided first, under the posterior, and then moved q. The round begins with q, for the decisions that were handed over.": (
             "held = -> h = (p[:, None] * np.log(u)).sum(axis=1).argmax(axis=1)\nheld = ;; return q, (q[:, None] * np.log(u)).sum(axis=1).argmax(axis=1) -> return q, h"
         ),
-        "Your q is right. For the decisions you counted all thetas alike; each has its weight in q.": "(q[:, None] * np.log(u)) -> np.log(u)",
-        "Your q is right. The decisions are still the old ones.": "(q[:, None] * np.log(u)).sum(axis=1).argmax(axis=1) -> h",
-        "Your q is right. The decisions are the worst ones.": "argmax -> argmin",
-        "Your q is right. The rows share one decision; each may have its own.": ".sum(axis=1).argmax(axis=1) -> .sum(axis=(0, 1)).argmax() + 0 * h",
     },
     parts=("q", "the decisions"),
     apart=True,

@@ -57,7 +57,6 @@ def widths(rng):
 
 
 DECIDE = Record(
-    minutes=9,
     cases=crowds,
     reference=decide_by_products,
     right="Right. Now M matters: with a small one the decision stays with the crowd, with a large one it goes to the mean.",
@@ -68,22 +67,15 @@ DECIDE = Record(
         "Begin with `u = np.exp(-((y[:, :, None] - grid) ** 2) / M)`",
     ),
     mistakes={
-        "That is still the decision nearest to the mean, whatever M is: the log undoes the exponential before anything is averaged.": (
-            "np.log(u.mean(axis=1)) -> np.log(u).mean(axis=1)"
-        ),
-        "That has the largest expected utility. It is the decision to make in the end; here the utility term was asked for, log and all.": (
-            "np.log(u.mean(axis=1)) -> u.mean(axis=1)"
-        ),
+        "That is still the decision nearest to the mean: the log undoes the exponential before the average.": "np.log(u.mean(axis=1)) -> np.log(u).mean(axis=1)",
+        "That has the largest expected utility. Here the utility term was asked for, log and all.": "np.log(u.mean(axis=1)) -> u.mean(axis=1)",
         "You averaged over theta inside the logarithm and over outcomes outside. The first axis is theta.": "u.mean(axis=1) -> u.mean(axis=0)",
         "That is the place of the decision in the grid. Return the decision.": "grid[term.argmax()] -> term.argmax()",
-        "That is the worst decision of the grid.": "argmax -> argmin",
-        "That is the term of the best decision. Return the decision.": "grid[term.argmax()] -> term.max()",
         "The logarithm stands where it should, and M on the wrong side: the loss is divided by it.": "/ M -> * M",
     },
     apart=True,
 )
 MINIBATCH = Record(
-    minutes=9,
     cases=minibatches,
     reference=bound_by_quadrature,
     right="Right. Averaged over all minibatches it is the bound from all rows.",
@@ -100,20 +92,10 @@ MINIBATCH = Record(
         "The utility is right, and the prior is scaled now. It is stated once.": "once = -> once = n / len(rows) *",
         "The utility is right, and log q is scaled now. There is one q.": "- norm.logpdf(draws, mu -> - n / len(rows) * norm.logpdf(draws, mu",
         "You multiplied the utility by n. It was a sum over the rows already; each row stands for n / len(rows).": "((h -> len(rows) * ((h",
-        "You averaged the utility over the rows. Their terms add up.": "((h -> 1 / n * ((h",
-        "The utility is right, and the log likelihood has lost its factor.": "by_row = -> by_row = len(rows) / n *",
-        "Now neither the log likelihood nor the utility speaks for the rows that were not looked at.": "n / len(rows) * -> ",
-        "The factor is right and the sign is not: a cost lowers the bound.": "- ((h -> + ((h",
-        "Your factor is upside down: the fewer rows you look at, the more each of them must speak for.": (
-            "((h -> (len(rows) / n) ** 2 * ((h",
-            "n / len(rows) -> len(rows) / n",
-        ),
-        "Now the utility is gone. It counted too little, not too much.": "((h -> 0 * ((h",
     },
     rtol=1e-5,
 )
 DENSITY = Record(
-    minutes=7,
     cases=widths,
     reference=density_by_differences,
     right="Right. It integrates to 1 over t and the effects.",
@@ -126,13 +108,9 @@ DENSITY = Record(
     mistakes={
         "Your density is still that of tau, looked at as a function of t: it does not integrate to 1 over t.": "+ t -> ",
         "The factor is there and upside down. An interval of t has the probability of the interval of tau that it is mapped to.": "+ t -> - t",
-        "Only tau was transformed. The effects are what they were and need no factor.": "+ t -> + t + len(effects) * t",
         "You counted the factor once for each effect. Only tau was transformed, once.": "+ t -> + len(effects) * t",
         "You added the derivative itself. To a log density belongs its logarithm.": "+ t -> + tau",
-        "You added the log of t. The derivative of tau = exp(t) is exp(t), and its logarithm is simpler.": "+ t -> + np.log(np.abs(t))",
         "You gave the half-Cauchy prior to t. It belongs to tau.": "halfcauchy.logpdf(tau, scale=5) + t -> halfcauchy.logpdf(np.abs(t), scale=5)",
-        "You took the factor of tau squared. The prior is for tau, whose derivative in t is tau.": "+ t -> + 2 * t",
-        "Now the prior of tau is gone.": "halfcauchy.logpdf(tau, scale=5) + t -> t",
     },
 )
 TASKS = {"decide": DECIDE, "minibatch": MINIBATCH, "density": DENSITY}

@@ -39,7 +39,6 @@ def skewed(rng):
 
 
 SCALE = Record(
-    minutes=8,
     cases=fits,
     reference=by_counting,
     right="Right. It is in the unit of the loss, and it comes from the approximation before it is calibrated.",
@@ -50,20 +49,14 @@ SCALE = Record(
         "Begin with `losses = np.abs(y - h)`",
     ),
     mistakes={
-        "That is the quantile at 1 - q. The share q of the losses shall lie below M.": ", q) -> , 1 - q)",
         "You took the quantile of utilities. M is a loss: it says from where on a loss counts as a total loss.": "losses.ravel() -> losses.max() - losses",
         "That is the largest loss of these draws. With more draws it grows without end, and calibration fades.": "np.quantile(losses.ravel(), q) -> losses.max()",
-        "You found a scale for each row. One M serves all: take the quantile over draws and rows together.": "losses.ravel(), q -> losses, q, axis=0",
         "You averaged the quantiles of the rows. That is not the quantile of all the losses.": "losses.ravel(), q) -> losses, q, axis=0).mean()",
         "You averaged over the draws before you took the quantile. M is about single losses, not about rows' risks.": "losses.ravel() -> losses.mean(axis=0)",
         "Your losses have a sign. The loss is |y - h|.": "np.abs(y - h) -> y - h",
-        "You took h - y for the loss. An outcome above the decision costs, too: |y - h|.": "np.abs(y - h) -> h - y",
-        "That is for squared loss. Here the loss is |y - h|.": "np.abs(y - h) -> (y - h) ** 2",
-        "That is the mean loss. It does not depend on q.": "np.quantile(losses.ravel(), q) -> losses.mean()",
     },
 )
 EXPONENTIAL = Record(
-    minutes=8,
     cases=lambda rng: [(np.append(0.0, rng.uniform(0.3, 4.0, 4)), M) for M in rng.uniform([0.6, 2.0], [0.8, 5.0])],
     reference=by_differences,
     right="Right. Near no loss it behaves as 1 - loss / M does, and no loss, however large, costs more than 1.",
@@ -78,21 +71,11 @@ EXPONENTIAL = Record(
         "You took gamma = M. gamma times a loss must have no unit.": "1 / M -> M",
         "The utility is right. Your slope is that at no loss; it flattens as the loss grows.": "-gamma * utility -> 0 * loss - gamma",
         "The utility is right. Its slope lacks the inner derivative, gamma.": "-gamma * utility -> -utility",
-        "The utility is right, and it falls as the loss grows: its slope is negative.": ", -gamma -> , gamma",
-        "Your utility grows with the loss.": "-gamma -> gamma",
-        "That is the tangent: it serves to find gamma. The utility itself is exp(-gamma loss), and never negative.": (
-            "np.exp(-gamma * loss) -> 1 - gamma * loss ;; -gamma * utility -> 0 * loss - gamma"
-        ),
-        "The utility is right. You differentiated by the wrong thing: the slope in the loss is asked for, at fixed gamma.": (
-            "-gamma * utility -> -loss * utility",
-            "-gamma * utility -> gamma**2 * loss * utility",
-            "-gamma * utility -> -gamma * loss * utility",
-        ),
+        "That is the tangent, which serves to find gamma. The utility is exp(-gamma loss).": "np.exp(-gamma * loss) -> 1 - gamma * loss ;; -gamma * utility -> 0 * loss - gamma",
     },
     parts=("the utility", "the slope"),
 )
 BEST = Record(
-    minutes=8,
     cases=skewed,
     reference=by_trying,
     right="Right. The exponential hardly looks at what is far away, so its decision stays with the crowd.",
@@ -107,13 +90,6 @@ BEST = Record(
         "Both of yours maximise the exponential. The first shall maximise the mean of M - loss.": "straight.mean(axis=0) -> bent.mean(axis=0)",
         "Your first decision is the mean itself. Take the decisions from the grid.": "grid[straight.mean(axis=0).argmax()] -> y.mean()",
         "Your second utility is exp(-M loss). It is exp(-loss / M).": "/ M -> * M",
-        "Those are the decisions for absolute loss. Here it is squared.": "(y[:, None] - grid) ** 2 -> np.abs(y[:, None] - grid)",
-        "The two are right and have changed places: first M minus the loss, then the exponential.": (
-            "straight, bent = M - losses, np.exp(-losses / M) -> bent, straight = M - losses, np.exp(-losses / M)"
-        ),
-        "Those are the places of the decisions in the grid. Return the decisions.": "grid[ ->  ;; argmax()] -> argmax()",
-        "Your first decision has the largest expected loss. M minus the loss is to be large.": "straight.mean(axis=0).argmax -> straight.mean(axis=0).argmin",
-        "Those are the worst decisions. A utility is to be large.": "argmax -> argmin",
         "You cut M minus the loss off at 0. Then it is no straight line of the loss any more.": "M - losses -> np.maximum(M - losses, 0)",
     },
     parts=("the first decision", "the second"),

@@ -32,7 +32,6 @@ def outcomes(rng):
 
 
 TERM = Record(
-    minutes=12,
     cases=outcomes,
     reference=by_products,
     right="Right. The logarithm stands between the two means.",
@@ -44,29 +43,14 @@ TERM = Record(
         "Begin with `u = np.exp(-((y - h) ** 2) / M)`",
     ),
     mistakes={
-        "Your logarithm is inside the inner mean: that is minus the mean loss over M. First average, for each theta, then take the log.": (
-            "np.log(u.mean(axis=1)) -> np.log(u).mean(axis=1)"
-        ),
-        "Your logarithm is outside both means. It belongs between them: the mean over theta is taken of logarithms.": (
-            "u.mean(axis=1) -> u.mean(axis=(0, 1), keepdims=True)[0]"
-        ),
-        "You averaged over theta inside the logarithm and over outcomes outside. The first axis is theta, the second the outcomes.": (
-            "u.mean(axis=1) -> u.mean(axis=0)"
-        ),
+        "Your logarithm is inside the inner mean. First average, for each theta, then take the log.": "np.log(u.mean(axis=1)) -> np.log(u).mean(axis=1)",
+        "Your logarithm is outside both means. It belongs between them.": "u.mean(axis=1) -> u.mean(axis=(0, 1), keepdims=True)[0]",
+        "You averaged over theta inside the logarithm. The first axis is theta, the second the outcomes.": "u.mean(axis=1) -> u.mean(axis=0)",
         "You averaged over the rows. Each row has a term of its own, and they add up as log likelihoods do.": ".mean(axis=0).sum() -> .mean()",
-        "You added the draws of theta up. An expectation over q is estimated by their mean.": ".mean(axis=0).sum() -> .sum()",
         "You summed over the outcomes inside the logarithm. Divide by their number.": "u.mean -> u.sum",
-        "Those are the terms of the rows. Add them up.": ".mean(axis=0).sum() -> .mean(axis=0)",
-        "You averaged over rows and outcomes alike inside the logarithm. Each row has its own expected utility and its own logarithm.": (
-            "axis=1 -> axis=(1, 2)",
-            "axis=1 -> axis=(1, 2) ;; .sum() -> .sum() * len(h)",
-        ),
-        "That is for absolute loss. Here the loss is squared.": "(y - h) ** 2 -> np.abs(y - h)",
-        "That is the expected utility. Its logarithm, theta by theta, is the term.": "np.log(u.mean(axis=1)) -> u.mean(axis=1)",
     },
 )
 CORRECTED = Record(
-    minutes=12,
     cases=lambda rng: [(rng.uniform(0.3, 2, shape),) for shape in [(3, 2), (4, 6), (2, 3)]],
     reference=corrected_by_differences,
     right="Right. It helps where V / (S_y mean^2) is well below 1; with few and unequal utilities the estimated V is itself too noisy.",
@@ -77,23 +61,12 @@ CORRECTED = Record(
         "Begin with `mean = u.mean(axis=1)`",
     ),
     mistakes={
-        "You corrected the mean of the logs, not the log of the mean. That is how it is printed in one text, and its error does not fade.": (
-            "* u.shape[1] ->  ;; np.log(mean) -> np.log(u).mean(axis=1)"
-        ),
+        "You corrected the mean of the logs, as one text prints it. It is the log of the mean that is low.": "* u.shape[1] ->  ;; np.log(mean) -> np.log(u).mean(axis=1)",
         "Your correction is as large for a million outcomes as for two. What makes the naive estimate low is the variance of the mean.": "* u.shape[1] -> ",
         "The correction is right. It belongs to the log of the mean, not to the mean of the logs.": "np.log(mean) -> np.log(u).mean(axis=1)",
-        "You made it lower still. The logarithm bends downwards, so the naive estimate is too low already.": "+ low_by -> - low_by",
         "Your correction is twice too large. The second-order term of an expansion has a factor 1/2.": "2 * u.shape[1] -> u.shape[1]",
         "The second derivative of log x is -1 / x^2. Your mean is not squared, and the answer changes with the unit of the utility.": "mean**2 -> mean",
         "Nearly: divide by S_y - 1 in the variance, as the text asks (NumPy: ddof=1).": ", ddof=1 -> ",
-        "You took the standard deviation where the variance belongs.": "u.var -> u.std",
-        "That is the naive estimate itself.": "+ low_by -> ",
-        "You pooled the thetas. Each theta has a mean, a variance and a logarithm of its own.": (
-            "mean = -> u = u.reshape(1, -1)\nmean =",
-            "u.var(axis=1, ddof=1) -> u.var(ddof=1) ;; mean**2 -> u.mean() ** 2",
-        ),
-        "You averaged over theta inside the logarithm. The first axis is theta, the second the outcomes.": "mean = -> u = u.T\nmean =",
-        "That is what is to be put back. Return the naive estimate with it.": "np.log(mean) + low_by -> low_by",
     },
 )
 TASKS = {"term": TERM, "corrected": CORRECTED}

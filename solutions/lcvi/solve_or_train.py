@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.lcvi._tools import slope as difference
 
 
@@ -41,7 +41,6 @@ def bills(rng):
 
 
 SLOPE = Record(
-    minutes=10,
     cases=minibatches,
     reference=slope_by_differences,
     apart=True,
@@ -54,26 +53,13 @@ SLOPE = Record(
     ),
     mistakes={
         "The two prices have changed places: a unit too many costs 1 - kappa, a unit too few kappa.": "- kappa -> - (1 - kappa)",
-        "That is the way down. The slope points up.": "return X -> return -X",
         "You count the draws above the decision. Where y is above h, more of h lowers the loss.": "y < h -> y > h",
         "You took the draws' mean for the draws: its loss is not their mean loss, and a quantile is lost.": "np.mean(y < h, axis=0) -> (y.mean(axis=0) < h) * 1.0",
-        "You took the draws' median for the draws. The loss is to be averaged, not the outcome.": (
-            "np.mean(y < h, axis=0) -> (np.median(y, axis=0) < h) * 1.0"
-        ),
-        "One draw of each point is used. All of them speak for the predictive distribution.": "np.mean(y < h, axis=0) -> (y[0] < h) * 1.0",
         "You left the draws that are above the decision out. They cost kappa for each unit.": "too_much - kappa -> too_much * (1 - kappa)",
-        "You left the draws that are below the decision out. They cost 1 - kappa for each unit.": "too_much - kappa -> -kappa * (1 - too_much)",
-        "You added up over the points where the objective is a mean.": "/ len(h) -> ",
-        "You added up over the draws where the objective is a mean.": "by_h = too_much - kappa -> by_h = len(y) * (too_much - kappa)",
-        "That is the slope of the squared loss, or of half of it, whose best decision is the mean.": (
-            "too_much - kappa -> h - y.mean(axis=0)",
-            "too_much - kappa -> 2 * (h - y.mean(axis=0))",
-        ),
         "You averaged the slopes in h and the features apart. Each point's slope goes with its own features.": "X.T @ by_h / len(h) -> X.mean(axis=0) * by_h.mean()",
     },
 )
 POINTS = Record(
-    minutes=8,
     cases=bills,
     reference=points_by_search,
     right="Right. Draws are spent once, and the regret comes back at every point.",
@@ -88,19 +74,14 @@ POINTS = Record(
         "You took one draw a point, or S = c / price. Where is the derivative of c / S + price S zero?": "np.sqrt(c / price) -> c / price",
         "Your S is upside down: dear draws, few draws.": "np.sqrt(c / price) -> np.sqrt(price / c)",
         "The rule's regret comes with every point. You left it out.": "solved - e -> solved",
-        "The rule's regret comes with every point. You counted it once.": "T * price / (solved - e) -> (T * price + e) / solved",
         "The rule's regret is what training does not save: it is taken off what solving costs.": "solved - e -> solved + e",
-        "The draws of the training are not priced.": "T * price -> T",
-        "That is how many draws a solver takes at each point. How many points?": "return T * price / (solved - e) -> return S",
-        "You compared numbers of draws: T over S. The regrets count, too.": "return T * price / (solved - e) -> return T / S",
     },
-    later=[
-        Later(
-            "Right where the rule is good enough. If its regret is at least what solving costs at a point, training never pays: return np.inf, "
-            "and no negative number.",
+    later={
+        "Right where the rule is good enough. If its regret is at least what solving costs at a point, training never pays: return np.inf, "
+        "and no negative number.": (
             lambda rng: [(c, 0.01, 1e4, 2 * np.sqrt(c * 0.01) * rng.uniform(1.2, 3)) for c in rng.uniform(0.2, 2, 2)],
             "e >= solved -> e == solved",
-        )
-    ],
+        ),
+    },
 )
 TASKS = {"slope": SLOPE, "points": POINTS}

@@ -9,7 +9,7 @@ import numpy as np
 from jax.extend.random import define_prng_impl, threefry_prng_impl
 from scipy.stats import gumbel_r, norm
 
-from course_pkg.checks._judge import Trouble, Verdict, agree, bound, call, key_words, numbers
+from course_pkg.checks._judge import Trouble, Verdict, agree, bound, call, key_words, numbers, shape_words
 from course_pkg.checks.record import Record
 
 CHAINS, LATER = 20_000, 6
@@ -66,13 +66,10 @@ class Case(NamedTuple):
 
 
 def places(got):
-    parts = numbers(got)
-    if len(parts) != 1 or parts[0].shape != (CHAINS,):
-        shapes = ", ".join(str(part.shape) for part in parts).replace(str(CHAINS), "n")
-        raise Trouble(f"Expected one array of shape (n,), a place for each chain; your function returned something of shape {shapes}.")
-    if not np.isfinite(parts[0]).all():
-        raise Trouble("Your answer contains a number that is not finite. Where could a logarithm, a power or a ratio run away?")
-    return parts[0]
+    """An answer as one place for each chain."""
+    if words := shape_words(numbers(got), (np.zeros(CHAINS),)):
+        raise Trouble(words.replace(str(CHAINS), "n"))
+    return numbers(got)[0]
 
 
 @lru_cache

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def by_corners(d, error):
@@ -31,8 +31,7 @@ def log_variance_by_quadrature(v, only_finite=False):
     return np.log(square(v[0], 2)) + sum(known[value] for value in v[1:].tolist())
 
 
-def finite_or_value(answer, v, only_finite=False):
-    return float(np.isfinite(answer(v))) if only_finite else answer(v)
+finite_or_value = lambda answer, v, only_finite=False: float(np.isfinite(answer(v))) if only_finite else answer(v)
 
 
 def one_after_the_other(v, draws, only_sign=False):
@@ -42,8 +41,7 @@ def one_after_the_other(v, draws, only_sign=False):
     return 0.0 if only_sign else d
 
 
-def negative_or_value(answer, v, draws, only_sign=False):
-    return float(np.minimum(answer(v, draws), 0)) if only_sign else answer(v, draws)
+negative_or_value = lambda answer, v, draws, only_sign=False: float(np.minimum(answer(v, draws), 0)) if only_sign else answer(v, draws)
 
 
 def between_hits(rng):
@@ -78,12 +76,8 @@ def v_and_draws(*rows):
     return cases
 
 
-def not_even_one(*rest):
-    return lambda rng: [(0.5 + rng.uniform(0.001, 0.002), 100, *rest), (0.5 + rng.uniform(1e-4, 2e-4), 10, *rest)]
-
-
+not_even_one = lambda *rest: lambda rng: [(0.5 + rng.uniform(0.001, 0.002), 100, *rest), (0.5 + rng.uniform(1e-4, 2e-4), 10, *rest)]
 NODES = Record(
-    minutes=7,
     cases=between_hits,
     reference=by_corners,
     right="Right. The number on each axis grows slowly with d. It is the power that hurts.",
@@ -97,33 +91,21 @@ NODES = Record(
     mistakes={
         "Yours is right along one axis. A corner of a node's small cube is away from it in all d directions at once.": "np.sqrt(d) -> 1",
         "Twice as many on each axis as needed: a node sits in the middle of its small cube, so the farthest point is half a diagonal away.": "2 * error -> error",
-        "You added the distances along the axes. A straight line is shorter: squares add up.": "np.sqrt(d) -> d",
         "That is how many each axis gets. The grid has one node for each combination of them.": "**d -> ",
-        "You added up the axes. Each place on the first goes with each place on the second.": "**d -> * d",
-        "The right place, but a grid has a whole number of nodes on each axis: round there, and upwards.": "np.ceil -> ",
         "You rounded the product. It is the number on each axis that has to be whole.": "np.ceil -> ;; per_axis**d -> np.ceil(per_axis**d)",
         "You rounded down, and the corners are too far away. Round up.": "ceil -> floor",
-        "You rounded to the nearest whole number, which is sometimes one too few. Round up.": "ceil -> round",
-        "You solved root d over T^(1/d) = error for T. That is the diagonal of a small cube, and half of it is enough; and the number on "
-        "each axis is whole.": "np.ceil -> ;; 2 * error -> error",
     },
-    later=[
-        Later(
-            "Right, unless a corner can be exactly as far away as is allowed. Then yours has one node too many on each axis: to round up is "
-            "not the same as to cut off and add 1.",
-            lambda rng: [(4, 0.25), (1, 0.125), (16, 0.5)],  # powers of two, so that every road meets them exactly
-            "np.ceil( -> 1 + np.floor(",
-        ),
-        Later(
-            "Right, until the number is too large for the whole numbers of NumPy: beyond about 9e18 they come out wrong, and nothing is said. "
-            "Python's own whole numbers are as long as need be, and floats reach farther.",
+    later={
+        "Right, unless a corner can be exactly as far away as is allowed. Then yours has one node too many on each axis: to round up is "
+        "not the same as to cut off and add 1.": (lambda rng: [(4, 0.25), (1, 0.125), (16, 0.5)], "np.ceil( -> 1 + np.floor("),
+        "Right, until the number is too large for the whole numbers of NumPy: beyond about 9e18 they come out wrong, and nothing is said. "
+        "Python's own whole numbers are as long as need be, and floats reach farther.": (
             lambda rng: [(18, np.sqrt(18) / 2 / (20.3 + rng.uniform(0, 0.4)))],
             "per_axis**d -> per_axis.astype(np.int64)**d",
         ),
-    ],
+    },
 )
 LOG_VARIANCE = Record(
-    minutes=14,
     cases=lambda rng: [(rng.uniform(low, high, d),) for d, low, high in [(1, 2.0, 3.0), (4, 1.2, 2.5), (9, 1.1, 1.6), (3, 3.0, 4.0)]],
     reference=log_variance_by_quadrature,
     view=finite_or_value,
@@ -138,47 +120,31 @@ LOG_VARIANCE = Record(
     ),
     mistakes={
         "That is the log of E_q[w^2]. The squared distance of the first coordinate from its mean 0 stands in the integral, too.": "- np.log(falls[0]) -> ",
-        "You put the square of every coordinate into the integral. The mean of the first one is wanted; the others come in through their "
-        "weights only.": "np.log(falls[0]) -> np.log(falls).sum()",
-        "That is right in one dimension. The others have no part in f, but they have one in the weight.": "return np.sum( -> v = v[:1]\nreturn np.sum(",
-        "You took the first v for all coordinates. Each has its own.": "return np.sum( -> v = v[0] * np.ones(len(v))\nreturn np.sum(",
+        "You put the square of every coordinate in. The others come in through their weights only.": "np.log(falls[0]) -> np.log(falls).sum()",
         "A root is missing: the integral of exp(-a x^2) is the root of pi / a.": "np.log(2 * v - 1) / 2 -> np.log(2 * v - 1)",
         "A factor is missing for each coordinate: 1 / q has the standard deviation of q in front of its exponential.": "np.log(v) - -> np.log(v) / 2 -",
-        "The first coordinate's term has the wrong sign: under pi^2 / q its mean square is 1 / (2 - 1 / v), not 2 - 1 / v.": "- np.log(falls[0]) -> + np.log(falls[0])",
-        "You left the first coordinate out, or gave it the value 1 that it has if q is the target. It has a weight of its own.": (
-            "return np.sum( -> v = v[1:]\nreturn np.sum( ;; - np.log(falls[0]) -> "
-        ),
         "You read v as standard deviations. They are variances.": "falls = -> v = v**2\nfalls =",
-        "The log of 1, whatever v is: that is the variance of x_1 under the target. The weight stands squared in the formula.": "return np.sum( -> return 0.0 * np.sum( ;; - np.log(falls[0]) -> ",
     },
-    later=[
-        Later(
-            "Right where q is wider than the target. You say infinite for one that is narrower and still has a finite variance: in the "
-            "exponent, from which v on does the sign change?",
+    later={
+        "Right where q is wider than the target. You say infinite for one that is narrower and still has a finite variance: in the "
+        "exponent, from which v on does the sign change?": (
             lambda rng: [(*case, True) for case in nearly_narrow(rng)],
             "falls <= 0 -> v < 1",
         ),
-        Later(
-            "Right for a wide q. For one that is only just wide enough your number is off, though finite, as it should be. If you summed over a "
-            "grid: pi^2 / q falls slowly there. If you keep v away from 1/2: not so far.",
+        "Right for a wide q. For one that is only just wide enough your number is off, though finite, as it should be. If you summed over a "
+        "grid: pi^2 / q falls slowly there. If you keep v away from 1/2: not so far.": (
             nearly_narrow,
             "falls = -> v = np.maximum(v, 0.58)\nfalls =",
         ),
-        Later(
-            "Right where the variance is finite. If one coordinate of q is too narrow, one of the integrals is infinite: find out from which v "
-            "on, return np.inf, and ask each coordinate.",
-            narrow,
-            ("np.any(falls <= 0) -> False", "np.any(falls <= 0) -> falls[0] <= 0"),
-        ),
-        Later(
-            "Right for some coordinates. In thousands of dimensions the product is too large for the computer: add logarithms.",
+        "Right where the variance is finite. If one coordinate of q is too narrow, one of the integrals is infinite: find out from which v "
+        "on, return np.inf, and ask each coordinate.": (narrow, ("np.any(falls <= 0) -> False", "np.any(falls <= 0) -> falls[0] <= 0")),
+        "Right for some coordinates. In thousands of dimensions the product is too large for the computer: add logarithms.": (
             lambda rng: [(np.full(6_000, rng.uniform(2.0, 2.2)),)],
             "np.sum(np.log(v) - np.log(2 * v - 1) / 2) -> np.log(np.prod(v / np.sqrt(2 * v - 1)))",
         ),
-    ],
+    },
 )
 MOST = Record(
-    minutes=9,
     cases=v_and_draws((1.9, 2.2, 1_000), (2.8, 3.2, 100_000), (0.6, 0.65, 20_000), (1.7, 1.8, 50)),
     reference=one_after_the_other,
     view=negative_or_value,
@@ -195,28 +161,21 @@ MOST = Record(
         "The right place. The largest whole number of dimensions was asked for.": "int -> ;; // -> /",
         "You compared E_q[w^2] with the number of draws. The variance of Part 2 has one more term.": "+ np.log(2 - 1 / v) -> ",
         "The term of the first coordinate's value changed its sign on the way across. Put your answer into Part 2.": "+ np.log(2 - 1 / v) -> - np.log(2 - 1 / v)",
-        "You compared the variance with the root of the number of draws.": "np.log(draws) -> np.log(draws) / 2",
-        "You compared the standard deviation with the number of draws. The variance was asked for.": "np.log(draws) -> 2 * np.log(draws)",
-        "You took the logarithm of the number of draws to base ten. The variance's is natural.": "np.log(draws) -> np.log10(draws)",
         "You compared the logarithm of the variance with the number of draws itself. Both, or neither.": "np.log(draws) -> draws",
-        "You read v as a standard deviation. It is a variance.": "rate = -> v = max(v**2, 0.5 + 1e-9)\nrate =",
     },
-    later=[
-        Later(
-            "Right for a q that is far off. If q is nearly right, there may be thousands of dimensions: do you stop looking too soon?",
+    later={
+        "Right for a q that is far off. If q is nearly right, there may be thousands of dimensions: do you stop looking too soon?": (
             v_and_draws((1.19, 1.21, 1_000), (1.095, 1.105, 1_000_000)),
             "return -> return min(99, ;; // rate)) -> // rate)))",
         ),
-        Later(
-            "Right where at least one dimension is possible. A number of dimensions is not negative: if one is too many, the answer is 0.",
+        "Right where at least one dimension is possible. A number of dimensions is not negative: if one is too many, the answer is 0.": (
             not_even_one(True),
             "max(0, int -> (int",
         ),
-        Later(
-            "Right where at least one dimension is possible. If one is too many already, the answer is 0.",
+        "Right where at least one dimension is possible. If one is too many already, the answer is 0.": (
             not_even_one(),
             "max(0, -> max(1,",
         ),
-    ],
+    },
 )
 TASKS = {"nodes": NODES, "log-variance": LOG_VARIANCE, "most-dimensions": MOST}

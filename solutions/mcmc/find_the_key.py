@@ -9,14 +9,11 @@ ONE_TARGET = (
 )
 FIRST_SPECIAL, THIRD_SPECIAL = ONE_TARGET.format("scale", 2.4), ONE_TARGET.format("h", 1.2)
 UPSIDE_DOWN = "Now the ratio is upside down: the chains flee from where the density is high. It was right."
-NEVER = "Your chains never move. That keeps any target, and visits nothing."
-OTHER_RULE = "The chains keep their target, but they accept with r/(1+r), less often than asked for: min(1, r)."
 SPLIT = "jax.random.split(key)"
 GAIN = "log_density(y) - log_density(x)"
 KEYS = {PARENT: f"{SPLIT} -> key, {SPLIT}[1]", NO_KEY: f"{SPLIT} -> jax.random.split(jax.random.key(0))"}
 FIRST = key_record(
     (Case(BELL, 2.4), Case(SKEWED, 1.7)),
-    minutes=9,
     right="Right. Exact draws stay exact draws, as often as the step is repeated.",
     nudge="Not the step that was asked for. From exact draws of a standard normal, with scale = 2.4, 44 in 100 proposals are accepted, "
     "and the places stay standard normal. Has each chain a noise and a coin of its own?",
@@ -35,12 +32,6 @@ FIRST = key_record(
         ACCEPTS_ALL: f"{GAIN} -> jnp.exp({GAIN})",
         UPSIDE_DOWN: f"{GAIN} -> log_density(x) - log_density(y)",
         "You compared a number between 0 and 1 with a logarithm, so no step down is ever taken. Take the logarithm of the coin as well.": "jnp.log(coin) -> coin",
-        "You take every step up and none down: the coin has no say. That climbs to the top and stays there.": "jnp.log(coin) < -> 0 <=",
-        OTHER_RULE: "jnp.log(coin) -> jnp.log(coin / (1 - coin))",
-        "Your steps have another length: the noise is multiplied by scale.": "scale * -> scale**2 *",
-        "Your steps have another length: scale does not count in them.": "scale * -> ",
-        "Your noise is uniform. Normal noise was asked for.": "normal(noise_key, x.shape) -> uniform(noise_key, x.shape, minval=-1.0)",
-        NEVER: "accepted, y, x -> accepted, x, x",
     }
     | KEYS,
 )
@@ -57,13 +48,9 @@ def loop(noise, coin, accepted=f"jnp.log(u) < {GAIN}"):
     """
 
 
-def fold(number):
-    return f"jax.random.fold_in(key, {number})"
-
-
+fold = lambda number: f"jax.random.fold_in(key, {number})"
 SECOND = key_record(
     (Case(BELL, 2.4, chain=True), Case(SKEWED, 1.7, chain=True)),
-    minutes=10,
     right=f"Right. Exact draws stay exact, and in {MANY_STEPS} steps no key was drawn from twice.",
     nudge="Not that chain. From exact draws the places stay exact draws after any number of steps; with steps = 1, scale = 2.4 and a "
     "standard normal target 44 in 100 chains have moved. Has each chain, at each step, a noise and a coin of its own?",
@@ -76,16 +63,13 @@ SECOND = key_record(
         "Begin with `for step_key in jax.random.split(key, steps):`",
     ),
     mistakes={
-        "Still a lean. Write down for the first four steps from which key the noise is drawn and from which the coin: does one occur twice?": (
-            loop(fold("t"), fold("t + 1"))
-        ),
-        "They still lean, though not in the same way. A coin and a noise share their key, in steps that are next to each other.": (
-            loop(fold("t"), fold("t + 1"), f"jnp.log1p(-u) < {GAIN}")
+        "Still a lean. Write down the keys of noise and coin for four steps: does one occur twice?": loop(fold("t"), fold("t + 1")),
+        "They still lean. Coin and noise share their key, in neighbouring steps.": loop(
+            fold("t"), fold("t + 1"), f"jnp.log1p(-u) < {GAIN}"
         ),
         "Now noise and coin share a key within each step, as in Part 1.": loop(fold("t"), fold("t")),
         "Each step proposes with the same noise: its key never changes.": loop(fold("10_000"), fold("t")),
         "Each step tosses the same coin: its key never changes.": loop(fold("t"), fold("10_000")),
-        "Each step uses the same two keys, for the key that they are made from never changes.": loop(f"{SPLIT}[0]", f"{SPLIT}[1]"),
         KEY_TWICE: loop(fold("t"), fold("t + 50")),
         PARENT: """
             for _ in range(steps):
@@ -95,17 +79,11 @@ SECOND = key_record(
             return x
             """,
         FIRST_SPECIAL: "log_density, scale -> lambda z: -(z**2) / 2, scale",
-        "Your chains take one step, whatever `steps` is.": "key, steps -> key, 1",
-        "One step too few: with steps = 1 your chains have not moved.": "key, steps) -> key, steps)[1:]",
-        "One step too many: with steps = 1 your chains have taken two.": "key, steps -> key, steps + 1",
-        ACCEPTS_ALL: loop(fold("2 * t"), fold("2 * t + 1"), f"jnp.log(u) < jnp.exp({GAIN})"),
-        UPSIDE_DOWN: "log_density, scale -> lambda z: -log_density(z), scale",
     },
 )
 LOG_U, WAYS = "jnp.log(jax.random.uniform(u_key, x.shape))", "+ log_s(x, y) - log_s(y, x)"
 THIRD = key_record(
     (Case(BELL, 1.2, pushed=True), Case(SKEWED, 0.8, pushed=True)),
-    minutes=13,
     right="Right. The proposal alone would settle near the target and not on it; what is refused is the difference.",
     nudge="Not the step that was asked for. From exact draws of a standard normal, with h = 1.2, the places stay standard normal, and "
     "most proposals are accepted, though not all. Has each chain a noise and a coin of its own?",
@@ -117,23 +95,10 @@ THIRD = key_record(
     ),
     mistakes={
         ACCEPTS_ALL: "< log_r -> < jnp.exp(log_r)",
-        "Now a number between 0 and 1 is compared with a logarithm, and no step with a ratio below 1 is ever taken. Both plain, or both in "
-        "logarithms.": f"{LOG_U} -> jax.random.uniform(u_key, x.shape)",
-        "You compare the densities only. The push differs from place to place, so the way back is not as likely as the way there. That "
-        "part was right.": f"{WAYS} -> ",
+        "A number between 0 and 1 is compared with a logarithm: no ratio below 1 is ever accepted.": f"{LOG_U} -> jax.random.uniform(u_key, x.shape)",
+        "You compare the densities only. The push differs from place to place; that part was right.": f"{WAYS} -> ",
         "The proposals have changed places: the one that leads back belongs above the bar, as it was.": f"{WAYS} -> - log_s(x, y) + log_s(y, x)",
-        "Now the ratio is upside down. It was right.": "< log_r -> < -log_r",
-        "The target's densities are missing from the ratio.": f"{GAIN} -> 0",
-        "The log of a normal density has a half before the squared distance. Yours count twice.": "-0.5 * -> -",
-        "The chains keep their target, but something else than its slope pushes them. That pushes right only for the standard normal.": "slope(z) -> -z",
         THIRD_SPECIAL: f"{GAIN} -> (x**2 - y**2) / 2",
-        "You accept if the coin is above the ratio, which happens the less often the larger that is. It was the other way round.": "< log_r -> > log_r",
-        NEVER: "y, x) -> x, x) ;; log_s(x, x) -> log_s(y, x)",
-        "The chains keep their target, but the push is h^2 times the slope. It should be half of that.": "h**2 / 2 -> h**2",
-        "The chains keep their target, but the slope does not push them: that is the random walk of Part 1.": "h**2 / 2 -> 0",
-        "The chains keep their target, but the push is h/2 times the slope. It should be h^2/2 times.": "h**2 / 2 -> h / 2",
-        "You accept if the ratio is at least 1 and refuse all else: the coin has no say.": f"{LOG_U} < -> 0 <=",
-        OTHER_RULE: f"{LOG_U} -> -jax.random.logistic(u_key, x.shape)",
         KEY_TWICE: f"{SPLIT} -> key, key",
     }
     | KEYS,

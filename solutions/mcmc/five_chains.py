@@ -13,12 +13,8 @@ WORDS = ("well", "slow", "apart", "widths", "start", "stuck", "tails")
 TRUTH = {"A": "slow", "B": "widths", "C": "well", "D": "start", "E": "apart"}
 
 
-def far(draws):
-    return abs(draws - np.median(draws))
-
-
-def folded_by_anova(draws):
-    return rhat_by_anova(far(draws))
+far = lambda draws: abs(draws - np.median(draws))
+folded_by_anova = lambda draws: rhat_by_anova(far(draws))
 
 
 def skewed_chains(rng):
@@ -39,7 +35,6 @@ def skewed_chains(rng):
 
 MED, SPLIT = "np.median(draws)", 'np.abs(draws - med), method="split"'
 FOLDED = Record(
-    minutes=8,
     cases=skewed_chains,
     reference=folded_by_anova,
     right="Right. Above 1 it says that chains, or their halves, differ in how far they reach.",
@@ -51,30 +46,12 @@ FOLDED = Record(
         "Begin with `med = np.median(draws)`: without an axis it is one number, that of all chains.",
     ),
     mistakes={
-        "That is R-hat of the draws, or of their differences from the median with a sign. A chain that is too narrow has the right mean; "
-        "take distances, which have no sign.": "np.abs -> ",
-        "You took each chain's distances from its own median. Take them from the median of all draws.": (
-            f"{MED} -> np.median(draws, axis=1, keepdims=True)",
-            f"{MED} -> np.repeat([[np.median(half) for half in np.split(x, 2)] for x in draws], draws.shape[1] // 2, axis=1)",
-        ),
-        "You took each chain's distances from its own mean. Take them from the median of all draws.": (
-            f"{MED} -> draws.mean(axis=1, keepdims=True)",
-            f"{MED} -> np.repeat([[np.mean(half) for half in np.split(x, 2)] for x in draws], draws.shape[1] // 2, axis=1)",
-        ),
+        "That is R-hat of the draws, or of differences with a sign. A narrow chain has the right mean: take distances.": "np.abs -> ",
+        "You took each chain's distances from its own median. Take them from the median of all draws.": f"{MED} -> np.median(draws, axis=1, keepdims=True)",
         "You took distances from the mean of all draws. Take their median.": f"{MED} -> draws.mean()",
-        "You took the median over the chains, one for each draw (axis=0). Take one median, that of all draws of all chains.": f"{MED} -> np.median(draws, axis=0)",
-        "You squared the distances. Take them as they are: squares make much of a few draws far out.": "np.abs(draws - med) -> (draws - med)**2",
-        "You took sizes without subtracting anything. Distances from the median were asked for.": "draws - med -> draws",
         "The chains were not cut into halves. Use the split R-hat.": '"split" -> "identity"',
-        "You, or ArviZ, took ranks of the distances. Ask ArviZ for method='split' of the distances.": (
-            '"split" -> "z_scale"',
-            '"split" -> "rank"',
-        ),
-        "That is the number that ArviZ prints for the draws: the larger of two, from ranks. Here take distances alone, without ranks.": f'{SPLIT} -> draws, method="rank"',
-        "You took the larger of R-hat of the draws and R-hat of the distances. Only the second was asked for.": (
-            f'az.rhat({SPLIT}) -> max(az.rhat(draws, method="split"), az.rhat({SPLIT}))'
-        ),
-        "Rows and columns have changed places: a row is a chain.": "draws - med -> draws.T - med",
+        "You, or ArviZ, took ranks of the distances. Ask ArviZ for method='split' of the distances.": '"split" -> "z_scale"',
+        "You took the larger of two R-hats. Only that of the distances was asked for.": f'az.rhat({SPLIT}) -> max(az.rhat(draws, method="split"), az.rhat({SPLIT}))',
     },
 )
 
@@ -154,9 +131,8 @@ WHY_NOT = {
 }
 
 
-def evidence(letter, said):
-    """Why a set is not what was said of it."""
-    return f"Set {letter} is not '{said}'. {WHY_NOT[said](prepared()[letter], TRUTH[letter])}"
+# Why a set is not what was said of it
+evidence = lambda letter, said: f"Set {letter} is not '{said}'. {WHY_NOT[said](prepared()[letter], TRUTH[letter])}"
 
 
 def said_by(answer):
@@ -187,12 +163,8 @@ def judged(answer, *_):  # the sets are the same for everybody
     return Verdict(not wrong, wrong[0] if wrong else DIAGNOSES.right)
 
 
-def but(letter, word):
-    return TRUTH | {letter: word}
-
-
+but = lambda letter, word: TRUTH | {letter: word}
 DIAGNOSES = Record(
-    minutes=15,
     by=judged,
     right=f"Right, all five. A creeps: its 4000 draws are worth about {effective(prepared()['A']):.0f}; run it longer, or in other "
     f"coordinates. In B one chain keeps to the middle: R-hat is {rhat_by_anova(prepared()['B']):.2f}, that of the distances "

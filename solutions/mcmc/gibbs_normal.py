@@ -1,60 +1,33 @@
-"""Gibbs for a normal sample. Roads: moments of the joint density by quadrature; exact laws of one sweep; a predictive tail."""
+"""Gibbs for a normal sample. Roads: the log joint at a few places; exact laws of one sweep; a predictive tail."""
 
 import jax
 import numpy as np
 from scipy.integrate import trapezoid
 from scipy.stats import chi2, gamma, ks_2samp, kstest, norm, rankdata
 
-from course_pkg.checks._judge import FALSE_ALARM, Trouble, Verdict, call, key_words, numbers, read
+from course_pkg.checks._judge import FALSE_ALARM, Trouble, Verdict, call, key_words, numbers, read, shape_words
 from course_pkg.checks._settle import settled
 from course_pkg.checks.record import Record
+from solutions.vi._tools import gamma_of, log_joint, parabola
 
 CHAINS = 10_000
 
 
-def log_joint(mu, precision, x, m, tau, alpha, beta):
-    """The log of prior times likelihood, density by density."""
-    out = norm.logpdf(mu, m, tau**-0.5) + gamma.logpdf(precision, alpha, scale=1 / beta)
-    for one in x:
-        out = out + norm.logpdf(one, mu, precision**-0.5)
-    return out
+def mu_by_parabola(x, precision, m, tau):
+    centre, bend = parabola(lambda mu: log_joint(mu, precision, x, m, tau, 1.0, 1.0))
+    return centre, bend**-0.5
 
 
-def moments(log_density, at):
-    """Mean and variance of an unnormalised density on a grid that is first spread wide and then drawn together."""
-    for _ in range(3):
-        log_p = log_density(at)
-        p = np.exp(log_p - log_p.max())
-        p /= trapezoid(p, at)
-        mean = trapezoid(p * at, at)
-        variance = trapezoid(p * (at - mean) ** 2, at)
-        reach = 14 * np.sqrt(variance)
-        at = np.linspace(max(at[0], mean - reach), min(at[-1], mean + reach), len(at))
-    return mean, variance
-
-
-def mu_by_quadrature(x, precision, m, tau):
-    mean, variance = moments(lambda mu: log_joint(mu, precision, x, m, tau, 1.0, 1.0), np.linspace(-200, 200, 20_001))
-    return mean, variance**0.5
-
-
-def gamma_by_quadrature(x, mu, alpha, beta):
-    """A gamma has mean shape / rate and variance shape / rate^2."""
-    mean, variance = moments(lambda precision: log_joint(mu, precision, x, 0.0, 1.0, alpha, beta), np.linspace(1e-9, 60, 20_001))
-    return mean**2 / variance, mean / variance
+gamma_by_places = lambda x, mu, alpha, beta: gamma_of(lambda precision: log_joint(mu, precision, x, 0.0, 1.0, alpha, beta))
 
 
 def late_by_quadrature(mu, precision, limit):
-    total = 0.0
-    for m, g in zip(mu, precision, strict=True):
-        y = np.linspace(limit, max(limit, m) + 40 / np.sqrt(g), 40_001)
-        total += trapezoid(np.sqrt(g / (2 * np.pi)) * np.exp(-g * (y - m) ** 2 / 2), y)
-    return total / len(mu)
+    y = np.linspace(limit, np.maximum(limit, mu) + 40 / np.sqrt(precision), 40_001)
+    return trapezoid(np.sqrt(precision / (2 * np.pi)) * np.exp(-precision * (y - mu) ** 2 / 2), y, axis=0).mean()
 
 
-def delays(rng, n):
-    """A sample whose mean is away from 0 and from the prior's centre."""
-    return rng.normal(rng.choice([-1, 1]) * rng.uniform(4, 7), rng.uniform(1.0, 2.0), n)
+# A sample whose mean is away from 0 and from the prior's centre
+delays = lambda rng, n: rng.normal(rng.choice([-1, 1]) * rng.uniform(4, 7), rng.uniform(1.0, 2.0), n)
 
 
 def for_mu(rng):
@@ -74,26 +47,20 @@ def for_late(rng):
         yield mu, rng.permutation(np.geomspace(0.05, 2, draws)), mu.mean() + rng.uniform(*limit)
 
 
+COUNTED = "You count draws. Given mu and gamma the chance is known: take its mean over the draws, without a random number."
+
+
 def not_counted(answer, mu, precision, limit):
     got = answer(mu, precision, limit)
     count = numbers(got)[0] * len(mu)
-    if (
-        count.ndim == 0
-        and 0.5 < count < len(mu) - 0.5
-        and abs(count - round(float(count))) < 1e-5
-        and abs(count - (mu > limit).sum()) > 0.5
-    ):
-        raise Trouble(
-            "You count the draws for which something lies above the limit. Given mu and gamma the chance is known: take its mean over the "
-            "draws, without a random number."
-        )
+    if count.ndim == 0 and 0.5 < count < len(mu) - 0.5 and abs(count - np.rint(count)) < 1e-5 and abs(count - (mu > limit).sum()) > 0.5:
+        raise Trouble(COUNTED)
     return got
 
 
 MU = Record(
-    minutes=7,
     cases=for_mu,
-    reference=mu_by_quadrature,
+    reference=mu_by_parabola,
     parts=("the centre", "the standard deviation"),
     right="Right. However unlike the data and the prior are, the spread depends on their precisions alone.",
     nudge="Not that normal. With x = [1, 3, 5], gamma = 2, m = -1 and tau = 3 it has centre 5/3 and standard deviation 1/3.",
@@ -103,27 +70,16 @@ MU = Record(
         "Begin with `precision = tau + len(x) * gamma`",
     ),
     mistakes={
-        "Your centre is right, and the second number is the variance. The standard deviation was asked for.": "np.sqrt(precision) -> precision",
-        "Your centre is right, and the second number is the precision. The standard deviation was asked for.": "1 / np.sqrt(precision) -> precision",
-        "Your centre is right, and the second number is the root of the precision. The standard deviation is one over it.": "1 / np.sqrt -> np.sqrt",
         "Your spread is right. In the centre the data are not weighted: each counts as much as its precision.": "gamma * x.sum() -> x.sum()",
         "Your spread is right, and your centre is the sample mean. The prior pulls it towards m.": "return centre -> return x.mean()",
         "You left the prior out. It counts like one more observation, with a precision of its own.": "tau + -> ;; tau * m + -> ",
-        "Your spread is right. In the centre m is not weighted: it counts as much as its precision.": "tau * m -> m",
         "You treat the sample mean as a single observation. It has the precision of all of them together.": "len(x) * gamma -> gamma ;; x.sum() -> x.mean()",
-        "You took tau for a variance. It is the prior's precision, one over its variance.": "precision = -> tau = 1 / tau\nprecision =",
-        "You took gamma for a variance. It is the precision of an observation, one over its variance.": "precision = -> gamma = 1 / gamma\nprecision =",
-        "You took tau and gamma for variances. Both are precisions.": "precision = -> tau, gamma = 1 / tau, 1 / gamma\nprecision =",
-        "Your centre is right. In the spread you added variances; what is learned from two sources adds up in precisions.": (
-            "1 / np.sqrt(precision) -> np.sqrt(1 / tau + 1 / (len(x) * gamma))"
-        ),
-        "Your centre is right, and the second number is how much one observation scatters. How well is mu known?": "np.sqrt(precision) -> np.sqrt(gamma)",
+        "In the spread you added variances; what two sources teach adds up in precisions.": "1 / np.sqrt(precision) -> np.sqrt(1 / tau + 1 / (len(x) * gamma))",
     },
 )
 GAMMA = Record(
-    minutes=7,
     cases=for_gamma,
-    reference=gamma_by_quadrature,
+    reference=gamma_by_places,
     parts=("the shape", "the rate"),
     right="Right. Each observation adds one half to the shape, wherever it lies, and half its squared distance from mu to the rate.",
     nudge="Not that gamma. With x = [1, 3, 5], mu = 2, alpha = 4 and beta = 2 it has shape 5.5 and rate 7.5.",
@@ -133,23 +89,11 @@ GAMMA = Record(
         "Begin with `shape = alpha + len(x) / 2`",
     ),
     mistakes={
-        "Your second number is the scale, one over the rate. The rate was asked for.": "return shape, rate -> return shape, 1 / rate",
         "Your rate is right, and your shape counts each observation twice: the density of one has the square root of gamma in front.": "len(x) / 2 -> len(x)",
         "Your shape is right. In the rate a factor is missing: look at the exponent of the normal density.": ".sum() / 2 -> .sum()",
-        "You count the data twice, in both numbers. Write down the density of one observation, with its square root and its exponent.": "/ 2 -> ",
         "Your shape is right, and your deviations are those from the sample mean. Here mu is known.": "x - mu -> x - x.mean()",
         "That is for a mean that is estimated from the data. Here mu is known, and no observation is spent on it.": "x - mu -> x - x.mean() ;; len(x) -> (len(x) - 1)",
-        "Your rate is right. In the shape no observation is lost: mu is known here.": "len(x) -> (len(x) - 1)",
         "Your shape is right. In the rate the squares are averaged; those of all observations add up.": ".sum() -> .mean()",
-        "Your rate is right. The exponent of gamma in the density is the shape less one; that has gone wrong.": (
-            "return shape, -> return shape - 1,",
-            "return shape, -> return shape + 1,",
-        ),
-        "You left the prior out.": "alpha + -> ;; beta + -> ",
-        "Your rate is right. The shape lacks alpha: the prior has powers of gamma, too.": "alpha + -> ",
-        "Your shape is right. The rate lacks beta: the prior has gamma in its exponent, too.": "beta + -> ",
-        "Your shape is right. In the rate you added one over beta; beta is a rate already.": "beta + -> 1 / beta +",
-        "Your shape is right. In the rate you squared a sum; square each deviation, then add up.": "((x - mu) ** 2).sum() -> (x - mu).sum() ** 2",
         "Those are the mean and the variance of the right gamma. Its shape and its rate were asked for.": "return shape, rate -> return shape / rate, shape / rate**2",
     },
 )
@@ -187,14 +131,10 @@ def fits(places, start):
 
 
 def swept(answer, key, start, data):
-    got = read(call(answer, key, *start, *data), (np.zeros(CHAINS),) * 2)
-    if len(got) != 2:
-        raise Trouble(f"Expected a tuple of 2 arrays; yours has {len(got)}.")
-    for place, part in enumerate(got, start=1):
-        if part.shape != (CHAINS,):
-            raise Trouble(f"Expected a tuple of 2 arrays of shape {(CHAINS,)}; part {place} of yours has shape {part.shape}.")
-        if not np.isfinite(part).all():
-            raise Trouble("Your answer contains a number that is not finite.")
+    want = (np.zeros(CHAINS),) * 2
+    got = read(call(answer, key, *start, *data), want)
+    if words := shape_words(got, want):
+        raise Trouble(words)
     return got
 
 
@@ -228,19 +168,18 @@ def what_is_off(got, places, start, data, mistakes, key):
                 return words
     if not (got[1] > 0).all():
         return "Some of your precisions are not positive. A draw from a gamma is."
-    first, second = (uniform(place) > FALSE_ALARM / 18 for place in places)
-    if not first and not second:
-        return "Neither array follows its conditional. Draw mu by Part 1 from the old gamma, then gamma by Part 2 from the new mu."
-    if not second:
-        return "Your mu follows its conditional; gamma does not. Draw it by Part 2, from the new mu."
-    if not first:
-        return "Your gamma follows its conditional given the new mu; mu does not. Draw it by Part 1, from the old gamma."
-    return (
-        "Each array by itself looks right, but the draws depend on each other or on the start in a way that they should not. Each chain "
-        "takes its own old gamma, and mu and gamma need noise of their own."
-    )
+    return LAW_OFF[tuple(bool(uniform(place) > FALSE_ALARM / 18) for place in places)]
 
 
+LAW_OFF = {
+    (False, False): "Neither array follows its conditional. Draw mu by Part 1 from the old gamma, then gamma by Part 2 from the new mu.",
+    (True, False): "Your mu follows its conditional; gamma does not. Draw it by Part 2, from the new mu.",
+    (False, True): "Your gamma follows its conditional given the new mu; mu does not. Draw it by Part 1, from the old gamma.",
+    (
+        True,
+        True,
+    ): "Each array by itself looks right, but the draws depend on each other or on the start. Each chain takes its own old gamma.",
+}
 ONE_NOISE = {
     (True, False): "All chains got the same noise for mu, or none. Each needs its own: give the draw a shape.",
     (False, True): "All chains got the same noise for gamma, or none. Each needs its own: give the draw a shape.",
@@ -250,7 +189,6 @@ OLD = "mu = centre -> old, mu = mu, centre ;; x - mu[:, None] -> x - old[:, None
 NEW_GAMMA = "np.asarray(jax.random.gamma(second, alpha + len(x) / 2, mu.shape)) / rate"
 ONE_MU, ONE_GAMMA = "normal(first, gamma.shape) -> normal(first)", "len(x) / 2, mu.shape) -> len(x) / 2)"
 SWEEP = Record(
-    minutes=10,
     by=judged,
     right="Right: 10,000 chains made a sweep from different starts, and their new values follow the conditionals, each independently.",
     nudge="",
@@ -262,19 +200,7 @@ SWEEP = Record(
     mistakes={
         "Your precisions are multiplied by the rate. A gamma with a rate is a standard gamma divided by it.": "/ rate -> * rate",
         "Your precisions are drawn given the old mu. In a sweep each new value is used at once.": OLD,
-        "A sweep that keeps the posterior, and not the one that was asked for: mu is drawn first here.": """
-            first, second = jax.random.split(key)
-            rate = beta + ((x - mu[:, None]) ** 2).sum(axis=1) / 2
-            gamma = np.asarray(jax.random.gamma(second, alpha + len(x) / 2, mu.shape)) / rate
-            centre, sd = mu_given(x, gamma, m, tau)
-            return centre + sd * np.asarray(jax.random.normal(first, gamma.shape)), gamma
-            """,
         "Your means scatter with the variance of their conditional. The noise is multiplied by its standard deviation.": "sd * -> sd**2 *",
-        "Your means scatter with the precision of their conditional. The noise is multiplied by its standard deviation.": "sd * -> sd**-2 *",
-        "Your means scatter with the root of the precision. One over it is the standard deviation.": "sd * -> 1 / sd *",
-        "Your means scatter like single observations. Their conditional is narrower.": "sd * -> gamma**-0.5 *",
-        "Your second array holds variances. The precisions were asked for.": f"{NEW_GAMMA} -> 1 / ({NEW_GAMMA})",
-        "Your second array holds standard deviations. The precisions were asked for.": f"{NEW_GAMMA} -> ({NEW_GAMMA}) ** -0.5",
         "The two have changed places: mu comes first.": f"return mu, {NEW_GAMMA} -> return {NEW_GAMMA}, mu",
         ONE_NOISE[True, False]: ONE_MU,
         ONE_NOISE[False, True]: ONE_GAMMA,
@@ -283,7 +209,6 @@ SWEEP = Record(
 )
 CHANCES = "norm.sf(limit, mu, sd)"
 LATE = Record(
-    minutes=6,
     cases=for_late,
     reference=late_by_quadrature,
     view=not_counted,
@@ -295,27 +220,11 @@ LATE = Record(
         "Begin with `sd = 1 / np.sqrt(gamma)`",
     ),
     mistakes={
-        "You put the mean of mu and a mean scatter into one normal. Take the chance for each draw, then the mean of the chances.": (
-            "limit, mu, sd -> limit, mu.mean(), gamma.mean() ** -0.5",
-            "limit, mu, sd -> limit, mu.mean(), sd.mean()",
-            "limit, mu, sd -> limit, mu.mean(), np.sqrt((sd**2).mean())",
-        ),
-        "You put the mean and the variance of the next delay into one normal. It is a mixture of normals, which is none: take the chance "
-        "for each draw, then the mean.": (
-            "limit, mu, sd -> limit, mu.mean(), np.sqrt(mu.var() + (sd**2).mean())",
-            "limit, mu, sd -> limit, mu.mean(), np.sqrt(mu.var(ddof=1) + (sd**2).mean())",
-        ),
+        "You put the mean of mu and a mean scatter into one normal. Take the chance for each draw, then the mean of the chances.": "limit, mu, sd -> limit, mu.mean(), gamma.mean() ** -0.5",
+        "You put mean and variance of the delay into one normal. It is a mixture of normals, which is none.": "limit, mu, sd -> limit, mu.mean(), np.sqrt(mu.var() + (sd**2).mean())",
         "You put the mean of mu in. It is uncertain, too: take each draw of it together with its gamma.": "limit, mu -> limit, mu.mean()",
-        "You put the mean of gamma in. It is uncertain, too: take each draw of it together with its mu.": "np.sqrt(gamma) -> np.sqrt(gamma.mean())",
-        "You paired every mu with every gamma. A draw is a pair: they belong together.": "limit, mu -> limit, mu[:, None]",
-        "You divided by a variance. A crossing scatters by the standard deviation, the root of one over gamma.": "np.sqrt(gamma) -> gamma",
         "You took gamma for a standard deviation. It is a precision, one over the variance.": "1 / np.sqrt(gamma) -> gamma",
-        "You took gamma for a variance. It is a precision, one over the variance.": "1 / np.sqrt -> np.sqrt",
-        "That is the chance of a smaller delay. How probable is a larger one?": "norm.sf -> norm.cdf",
         "That is how probable it is that mu lies above the limit. A single crossing scatters around mu as well.": f"{CHANCES} -> mu > limit",
-        "You left gamma out: the distance counts in standard deviations of a crossing.": "mu, sd -> mu, 1",
-        "You have a chance for each draw. What is it over all of them?": "np.mean -> ",
-        "You summed over the draws. Take the mean.": "np.mean -> np.sum",
     },
 )
 TASKS = {"mu": MU, "gamma": GAMMA, "sweep": SWEEP, "late": LATE}

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from course_pkg.checks._judge import Trouble
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def blocks_by_slopes(z, notes, words, a, c, D, K, V):
@@ -64,9 +64,8 @@ def sweep_by_joint(z, noise, *rest):
     return z
 
 
-def corpus(rng, D, K, V, N):
-    """Topics, notes and entries of N words, in no order, all in use. Larger sizes than these may be handed over with them."""
-    return tuple(rng.permutation(np.r_[np.arange(n), rng.integers(0, n, N - n)]) for n in (K, D, V))
+# Topics, notes and entries of N words, in no order, all in use. Larger sizes than these may be handed over with them
+corpus = lambda rng, D, K, V, N: tuple(rng.permutation(np.r_[np.arange(n), rng.integers(0, n, N - n)]) for n in (K, D, V))
 
 
 def for_blocks(rng):
@@ -117,10 +116,8 @@ SIZES = (
     "Right as long as every topic, every note and every entry occurs in the data. Some may not, and they count all the same: the sizes are "
     "those that are handed over, not the largest number in the data plus one (`np.bincount` has `minlength`)."
 )
-PRIORS = "The priors have changed places: a belongs to the proportions of a note, c to the entries of a topic."
 THETA, PHI = "np.add.at(theta, (notes, z), 1.0) -> theta[notes, z] += 1", "np.add.at(phi, (z, words), 1.0) -> phi[z, words] += 1"
 BLOCKS = Record(
-    minutes=8,
     cases=for_blocks,
     reference=blocks_by_slopes,
     parts=("the table for theta", "the table for phi"),
@@ -133,33 +130,26 @@ BLOCKS = Record(
         "Begin with `theta = np.full((D, K), float(a))`",
     ),
     mistakes={
-        "Each is too large by one. The exponent of a Dirichlet density is the parameter less one, in the prior and in the posterior.": (
-            "float(a) -> a + 1.0 ;; float(c) -> c + 1.0"
-        ),
+        "Each is too large by one: the exponent of a Dirichlet density is the parameter less one.": "float(a) -> a + 1.0 ;; float(c) -> c + 1.0",
         "Those are the exponents of the density. A Dirichlet's parameters are larger by one.": "float(a) -> a - 1.0 ;; float(c) -> c - 1.0",
         "You left the priors out: those are the counts.": "float(a) -> 0.0 ;; float(c) -> 0.0",
-        "Those are the parameters of the priors. What have the words, with their topics, to say?": "1.0 -> 0.0",
-        PRIORS: "theta = -> a, c = c, a\ntheta =",
-        "What occurs several times is counted once. `table[i, j] += 1` with arrays i and j does that to pairs that come several times; "
-        "`np.add.at(table, (i, j), 1)` counts how often.": (f"{THETA} ;; {PHI}", THETA, PHI),
-        "Your rows sum to one: those are the means of the right Dirichlets. Their parameters were asked for.": (
-            "return theta, phi -> return theta / theta.sum(axis=1, keepdims=True), phi / phi.sum(axis=1, keepdims=True)"
+        "What occurs several times is counted once, as `table[i, j] += 1` does. `np.add.at` counts how often.": (
+            f"{THETA} ;; {PHI}",
+            THETA,
+            PHI,
         ),
         "You count all words of a note, and all occurrences of an entry, whatever their topics are.": "(notes, z) -> notes ;; (z, words) -> (slice(None), words)",
         "Right for phi. For theta you count a topic in all notes; only the note itself matters.": "(notes, z) -> (slice(None), z)",
-        "The two have changed places: the notes come first.": "return theta, phi -> return phi, theta",
     },
-    later=[
-        Later(
-            SIZES,
+    later={
+        SIZES: (
             lambda rng: [(*corpus(rng, 2, 2, 4, 9), rng.uniform(1.2, 1.8), rng.uniform(0.3, 0.8), 3, 3, 5)],
             "theta = -> D, K, V = notes.max() + 1, z.max() + 1, words.max() + 1\ntheta =",
-        )
-    ],
+        ),
+    },
 )
 ALL = "weights.sum(axis=1, keepdims=True)"
 TOPICS = Record(
-    minutes=6,
     cases=for_topics,
     reference=topics_by_enumeration,
     right="Right. All words can be drawn at the same time: given theta and phi they are independent.",
@@ -172,27 +162,16 @@ TOPICS = Record(
     ),
     mistakes={
         "Those are the right weights. Probabilities of the topics of a word sum to one.": f"/ {ALL} -> ",
-        "Your columns sum to one. It is the topics of each word, a row, whose probabilities do.": "axis=1 -> axis=0",
         "All your numbers together sum to one. The topics of each word should by themselves.": f"{ALL} -> weights.sum()",
         "You left the note's proportions out. They are the prior of the topic.": "theta[notes] * -> ",
         "You left the word out. How probable is it under each topic?": "* phi[:, words].T -> ",
-        "You added the two probabilities. First the topic, then the word given the topic: multiply.": "* phi -> + phi",
         "You normalised phi over the topics, then multiplied. Multiply first, then normalise.": f"/ {ALL} -> ;; phi[:, -> (phi / phi.sum(axis=0))[:,",
-        "You let all words of a note have one topic. Here every word has its own, and given theta and phi the others do not matter.": """
-            log_p = np.log(theta)
-            np.add.at(log_p, notes, np.log(phi[:, words].T))
-            p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-            return (p / p.sum(axis=1, keepdims=True))[notes]
-            """,
-        "Turned: each word has a row, and each topic a column.": "return weights / weights.sum(axis=1, keepdims=True) -> return (weights / weights.sum(axis=1, keepdims=True)).T",
-        "You say which topic is the most probable. How probable is each?": "return -> return np.eye(len(phi))[weights.argmax(axis=1)]\nreturn",
         "You take the proportions of the first note for all words. `notes` says in which note each of them stands.": "theta[notes] -> theta[0]",
     },
 )
 TAKE_OUT = "The word itself is among your counts and votes for the topic that it has already. Take it out before you count."
 NOTE, ENTRY, BELOW = "others & (notes == notes[i])", "others & (words == words[i])", "/ (V * c + total)"
 COLLAPSED = Record(
-    minutes=12,
     cases=for_one_word,
     reference=collapsed_by_joint,
     right="Right. The topic that the word has now plays no part, as it must be: it is about to be drawn.",
@@ -205,34 +184,22 @@ COLLAPSED = Record(
     ),
     mistakes={
         TAKE_OUT: "!= i -> >= 0",
-        "You took the word out of its note's counts. It still counts with its entry, and among all words of its topic.": f"{ENTRY} -> words == words[i] ;; z[others] -> z",
-        "You took the word out of its topic's counts. It still counts in its note.": f"{NOTE} -> notes == notes[i]",
         "Above the bar the word is taken out. Below it still counts.": "z[others] -> z",
         "Something below the bar is missing: an entry's share in a topic depends on how many words the topic has.": f"{BELOW} -> ",
         "Below the bar there is one c. Summed over all V entries, it is more.": "V * c -> c",
-        "Below the bar the prior is missing.": "V * c -> 1e-300",
         "Those are the right weights. Probabilities sum to one.": "/ weights.sum() -> ",
-        PRIORS: "weights = -> a, c = c, a\nweights =",
-        "You left out how often each topic has this entry.": f"* (c + m) {BELOW} -> ",
-        "The prior of the note's proportions, a, is missing. A topic that the note does not have yet may still come.": "a + n -> 1e-300 + n",
         "You count how often each topic has the entry within the note. Its words in all notes count there.": f"{ENTRY} -> {NOTE} & (words == words[i])",
         "Below the bar you count the words of the note. It is all words of the topic, in all notes, that count there.": "c + total -> c + n",
-        "You left out how often each topic occurs in this note.": "(a + n) * -> ",
-        "You count the topics of all notes in the first factor. Only the note of this word matters there.": "a + n -> a + total",
-        "You left the priors out. A topic that is not there yet may still come.": "weights = -> a = c = 1e-300\nweights =",
     },
-    later=[
-        Later(
-            SIZES,
+    later={
+        SIZES: (
             lambda rng: [(4, *corpus(rng, 3, 2, 4, 9), rng.uniform(1.2, 1.8), rng.uniform(0.3, 0.8), 3, 8)],
             "others = -> K, V = z.max() + 1, words.max() + 1\nothers =",
-        )
-    ],
+        ),
+    },
 )
-CHANCES = "collapsed(i, z, notes, words, a, c, K, V)"
-DRAW, LOOP = 'np.searchsorted(np.cumsum(p), u, side="right")', "for i, u in"
+DRAW = 'np.searchsorted(np.cumsum(p), u, side="right")'
 SWEEP = Record(
-    minutes=8,
     cases=for_sweep,
     reference=sweep_by_joint,
     view=whole_numbers,
@@ -247,28 +214,10 @@ SWEEP = Record(
     mistakes={
         TAKE_OUT: "(i, z, notes, words -> (len(z), *(np.append(x, x[i]) for x in (z, notes, words))",
         "You draw every word given the old topics of all others. In a sweep each new topic is used at once.": "z = np.array(z) -> old, z = z, np.array(z) ;; (i, z -> (i, old",
-        "You begin with the last word. Begin with the first.": "enumerate(noise) -> list(enumerate(noise))[::-1]",
-        "You compare with one less the noise. Topic 0 is taken if its probability is above the noise.": "(p), u -> (p), 1 - u",
         "You take the most probable topic, whatever the noise is. Draw it.": f"{DRAW} -> np.argmax(p)",
         "You compare the noise with the probability of each topic by itself. Add up the probabilities of the topics so far.": f"{DRAW} -> np.argmax(p > u)",
-        "Your topics are one too large where there is room. They are numbered from 0.": f"{DRAW} -> min({DRAW} + 1, K - 1)",
         "Only the first word is drawn anew. Does your `return` stand within the loop?": f"{DRAW} -> {DRAW}\n    return z",
-        "You give all topics the same chance.": f"p = {CHANCES} -> p = np.ones(K) / K",
-        "Your words all get topic 0. Of the topics, take the first for which the probabilities so far exceed the noise.": f"{DRAW} -> 0",
-        "You use the first noise for all words. Word i has noise[i].": "(p), u -> (p), noise[0]",
-        "The last word keeps its topic. A sweep goes from word 0 to word N - 1.": "enumerate(noise) -> enumerate(noise[:-1])",
-        "The first word keeps its topic. A sweep goes from word 0 to word N - 1.": "enumerate(noise) -> list(enumerate(noise))[1:]",
-        "You go from note to note. The words of a note need not stand together: go in the order of their numbers.": (
-            'enumerate(noise) -> [(i, noise[i]) for i in np.argsort(notes, kind="stable")]'
-        ),
-        "A topic or an entry that does not occur at the moment is forgotten, so that a topic never comes back: your sweep, or the "
-        "`collapsed` that it calls, takes the sizes from the data. They are handed over, K and V.": (
-            "K, V) -> z.max() + 1, words.max() + 1)",
-            "K, V) -> z.max() + 1, V)",
-            "K, V) -> K, words.max() + 1)",
-            f"{LOOP} -> K = z.max() + 1\n{LOOP}",
-            f"{LOOP} -> K, V = z.max() + 1, words.max() + 1\n{LOOP}",
-        ),
+        "A topic or an entry that does not occur is forgotten: the sizes K and V are handed over.": "K, V) -> z.max() + 1, words.max() + 1)",
     },
 )
 TASKS = {"blocks": BLOCKS, "topics": TOPICS, "collapsed": COLLAPSED, "sweep": SWEEP}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_pkg.checks._judge import Trouble, numbers
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def by_flows(weight, s):
@@ -41,8 +41,7 @@ def step_in_logarithms(x, noise, coin, log_density, scale):
     return np.exp(np.where(np.log(coin) < gain, new, z))
 
 
-def chains(rng):
-    return [(rng.uniform(1, 9, places), rng.dirichlet(np.ones(places) * 2, places)) for places in (4, 6)]
+chains = lambda rng: [(rng.uniform(1, 9, places), rng.dirichlet(np.ones(places) * 2, places)) for places in (4, 6)]
 
 
 def walks(rng):
@@ -64,8 +63,7 @@ def places_on_the_ring(answer, start, weight, *rest):
     return got
 
 
-def targets(level):
-    return [lambda x: 2 * np.log(x) - x + level, lambda x: -(x**2) / 2 + level, lambda x: -3 * np.log(x) - 1 / x + level]
+targets = lambda level: [lambda x: 2 * np.log(x) - x + level, lambda x: -(x**2) / 2 + level, lambda x: -3 * np.log(x) - 1 / x + level]
 
 
 def steps(level, margin):
@@ -83,10 +81,8 @@ def steps(level, margin):
 
 UPSIDE_DOWN = "Your ratio is upside down: the chain flees from places of large weight."
 TWO_MINIMA = "You cut off two ratios at 1, each by itself. A gain in one may make up for a loss in the other: multiply first, cut off once."
-COIN = "You accept if the coin is above the probability, which happens the less often the larger that is."
 FLOW, STAY = "np.minimum(there, there.T) / weight[:, None]", "np.diag(1 - P.sum(axis=1))"
 MATRIX = Record(
-    minutes=13,
     cases=chains,
     reference=by_flows,
     right="Right. Weight times probability is symmetric, so the weights stay as they are, whatever their sum.",
@@ -101,35 +97,22 @@ MATRIX = Record(
     mistakes={
         UPSIDE_DOWN: f"{FLOW} -> s * np.minimum(1, there / there.T)",
         "You compared the weights only. That is right if s is symmetric; this one is not, and the two flows differ.": f"{FLOW} -> s * np.minimum(1, weight / weight[:, None])",
-        "The weights are right, and the proposals stand the wrong way round: the one that leads back belongs above the bar.": (
-            f"{FLOW} -> s * np.minimum(1, weight * s / (weight[:, None] * s.T))"
-        ),
         "You balanced the proposals only. The weights have to come in, or every place is as good as another.": f"{FLOW} -> np.minimum(s, s.T)",
         TWO_MINIMA: f"{FLOW} -> s * np.minimum(1, weight / weight[:, None]) * np.minimum(1, s.T / s)",
-        "You accept with r/(1+r). That balances the flows as well, but refuses more than need be. Of each pair, one direction can be "
-        "accepted always.": f"{FLOW} -> s * there.T / (there + there.T)",
-        "Some of your probabilities of acceptance are above 1. Cut them off there.": f"{FLOW} -> there.T / weight[:, None]",
+        "You accept with r/(1+r), which refuses more than need be. Of each pair, one direction can be accepted always.": f"{FLOW} -> s * there.T / (there + there.T)",
         "Some rows do not add up to 1. A refused proposal leaves the chain where it is, and that is a step, too: from a place to itself.": f"+ {STAY} -> ",
-        "Some rows do not add up to 1. You count the proposals to stay. A refused move stays as well.": "np.fill_diagonal(P, 0) -> return P",
-        "Some rows do not add up to 1. You count the refusals. A proposal may also name the place where the chain is.": "1 - P.sum -> 1 - np.diag(s) - P.sum",
-        "You rescaled each row after leaving out the refusals. That chain keeps another law: it lacks the visits that consist in staying.": (
-            f"+ {STAY} -> / P.sum(axis=1, keepdims=True)"
-        ),
-        "You handed back the proposals: everything is accepted, and the weights do nothing.": "there = -> return s\nthere =",
-        "That is the probability of acceptance, once proposed. A move has to be proposed first.": "np.fill_diagonal(P, 0) -> return P / s",
+        "You rescaled each row. That chain keeps another law: it lacks the visits that consist in staying.": f"+ {STAY} -> / P.sum(axis=1, keepdims=True)",
     },
-    later=[
-        Later(
-            "Right where each move can be made in both directions. A move that is never proposed back is never accepted, and one that is never "
-            "proposed at all is not made: mind zeros in s, below the bar and above.",
+    later={
+        "Right where each move can be made in both directions. A move that is never proposed back is never accepted, and one that is never "
+        "proposed at all is not made: mind zeros in s, below the bar and above.": (
             lambda rng: [(rng.uniform(1, 9, 5), ring(5, up)) for up in (0.7, 1.0)],
             f"{FLOW} -> s * np.minimum(1, there.T / there)",
-        )
-    ],
+        ),
+    },
 )
 RATIO = "weight[y] / weight[x] * back_over_there"
 WALK = Record(
-    minutes=11,
     cases=walks,
     reference=walk_by_flows,
     view=places_on_the_ring,
@@ -146,28 +129,16 @@ WALK = Record(
         "Begin with `x, path = start, []`",
     ),
     mistakes={
-        "You wrote down accepted places only. A refusal is a step as well: the old place is written down once more.": (
-            "path.append(x) -> pass ;; x = y -> x = y; path.append(x)"
-        ),
+        "You wrote down accepted places only. A refusal is a step: write the old place once more.": "path.append(x) -> pass ;; x = y -> x = y; path.append(x)",
         "You wrote down what was proposed. After a refusal the chain is where it was.": "append(x) -> append(y)",
         "You accept everything. The logarithm of a number below 1 is negative: was it compared with a ratio instead of its logarithm?": "coin < -> np.log(coin) <",
-        "You never take a step whose ratio is below 1, and it is the coin that decides those. Was it compared with a logarithm, which is "
-        "below 0 there? Both plain, or both in logarithms.": f"{RATIO} -> np.log({RATIO})",
-        UPSIDE_DOWN: f"{RATIO} -> 1 / ({RATIO})",
         "You compared the weights only. The proposal goes up more often than down, or the reverse, and that has to be made up for.": "* back_over_there -> ",
-        "The weights are right, and the proposals stand the wrong way round: the probability of the way back belongs above the bar.": "* back_over_there -> / back_over_there",
         TWO_MINIMA: f"{RATIO} -> min(weight[y] / weight[x], 1) * min(back_over_there, 1)",
-        COIN: "coin < -> coin >",
-        "One place too many: the start was not asked for.": "[] -> [start]",
-        "You wrote down where the chain was before each step. Write down where it is after it.": "y = (x -> before, y = x, (x ;; append(x) -> append(before)",
-        "Your places do not close to a ring: above the last one comes place 0, and below place 0 the last one.": (
-            "(x + move) % len(weight) -> min(max(x + move, 0), len(weight) - 1)"
-        ),
+        "Your places do not close to a ring: above the last one comes place 0.": "(x + move) % len(weight) -> min(max(x + move, 0), len(weight) - 1)",
     },
 )
 ADDED = "x * np.exp(scale * noise) -> x + scale * noise"
 STEP = Record(
-    minutes=11,
     cases=steps(0.5, 2e-3),
     reference=step_in_logarithms,
     right="Right. In log x it is an ordinary random walk, and y / x is what the change of variables costs.",
@@ -181,34 +152,18 @@ STEP = Record(
         "Begin with `y = x * np.exp(scale * noise)`",
     ),
     mistakes={
-        "You compared the densities only. A factor looks symmetric and is not: around a large y the same factors are spread over a longer "
-        "piece of the line.": "+ scale * noise -> ",
+        "You compared the densities only. Around a large y the same factors are spread over a longer piece.": "+ scale * noise -> ",
         "The factor for the way back is upside down. Work out s(y | x): the density of y when its logarithm is normal.": "+ scale * noise -> - scale * noise",
         TWO_MINIMA: "log_density(y) - log_density(x) + scale * noise -> np.minimum(log_density(y) - log_density(x), 0) + np.minimum(scale * noise, 0)",
-        "Your factor is the exponential of the noise: the scale is missing.": (
-            "scale * noise -> noise",
-            "np.exp(scale * noise) -> np.exp(noise)",
-        ),
-        "You accept everything, so these are the proposals. The logarithm of a number below 1 is negative: was it compared with a ratio "
-        "instead of its logarithm?": "< log_ratio -> < np.exp(log_ratio)",
-        "You never take a step whose ratio is below 1, and it is the coin that decides those. Compare its logarithm with a logarithm.": "np.log(coin) -> coin",
-        "Your ratio is upside down: the chain flees from where the density is high.": "< log_ratio -> < -log_ratio",
-        "The factor for the way back is right, and the densities are upside down: the chain flees from where they are high.": (
-            "log_density(y) - log_density(x) -> log_density(x) - log_density(y)"
-        ),
-        "The factor for the way back stands among logarithms: take its logarithm as well.": "+ scale * noise -> + y / x",
-        "You added the noise. The proposal is x times the exponential of scale times the noise.": (
-            f"+ scale * noise -> ;; {ADDED}",
-            f"+ scale * noise -> + np.log(y / x) ;; {ADDED}",
-        ),
-        COIN: "< log_ratio -> > log_ratio",
+        "Your factor is the exponential of the noise: the scale is missing.": "scale * noise -> noise || np.exp(scale * noise) -> np.exp(noise)",
+        "You accept everything: a logarithm below 0 was compared with a ratio instead of its logarithm.": "< log_ratio -> < np.exp(log_ratio)",
+        "You added the noise. The proposal is x times the exponential of scale times the noise.": f"+ scale * noise -> ;; {ADDED}",
     },
-    later=[
-        Later(
-            "Right, until the densities are too small or too large for the computer. Compare logarithms.",
+    later={
+        "Right, until the densities are too small or too large for the computer. Compare logarithms.": (
             steps(-2000.0, 1e-2),
             "log_density(y) - log_density(x) -> np.log(np.exp(log_density(y)) / np.exp(log_density(x)))",
-        )
-    ],
+        ),
+    },
 )
 TASKS = {"matrix": MATRIX, "walk": WALK, "step": STEP}

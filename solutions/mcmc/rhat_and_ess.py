@@ -3,7 +3,7 @@
 from math import fsum
 
 import numpy as np
-from scipy.stats import f_oneway, norm, rankdata
+from scipy.stats import f_oneway
 
 from course_pkg.checks.five_chains import walk
 from course_pkg.checks.record import Record
@@ -45,19 +45,6 @@ def ess_by_walk(rho, size):
     return size / (2 * total - 1)
 
 
-def by_ranks(far=False):
-    """R-hat of the ranks of the halves, or of their distances, as a normal distribution would have them."""
-
-    def answer(draws):
-        x = halves(draws)
-        x = abs(x - np.median(x)) if far else x
-        x = norm.ppf((rankdata(x) - 0.375) / (x.size + 0.25)).reshape(x.shape)
-        n, W = x.shape[1], x.var(axis=1, ddof=1).mean()
-        return np.sqrt(((n - 1) / n * W + x.mean(axis=1).var(ddof=1)) / W)
-
-    return answer
-
-
 def few_chains(rng):
     """A handful of chains that drift together, stand apart and differ in width; now and then a draw is far out."""
     for chains, draws, apart in [(4, 12, 1.5), (5, 11, 0.4), (4, 9, 1.0)]:
@@ -93,7 +80,6 @@ def curves(rng):
 CUT = "np.vstack([draws[:, :half], draws[:, -half:]])"
 INSIDE, MEANS = "(half - 1) / half * W", "parts.mean(axis=1).var(ddof=1)"
 RHAT = Record(
-    minutes=10,
     cases=few_chains,
     reference=rhat_by_anova,
     right="Right. It compares the spread of the halves' means with the spread inside the halves.",
@@ -105,60 +91,27 @@ RHAT = Record(
         "Begin with `half = draws.shape[1] // 2`; the halves are `draws[:, :half]` and `draws[:, -half:]`, one set above the other.",
     ),
     mistakes={
-        "You did not cut the chains into halves. A drift that all chains share stays hidden.": (
-            f"// 2 -> ;; {CUT} -> draws",
-            f"// 2 -> ;; {CUT} -> draws ;; ddof=1 -> ddof=0",
-        ),
+        "You did not cut the chains into halves. A drift that all chains share stays hidden.": f"// 2 -> ;; {CUT} -> draws",
         "What is between the chains counts n times too little: B/n is the variance of the means, and B is n times that.": "between = -> between = 1 / half *",
-        "What is between the chains counts n times too much: the variance of the means is B/n already.": "between = -> between = half *",
         "You left out the (n-1)/n before W. Chains that agree as independent draws do would then give more than 1.": f"{INSIDE} -> W",
-        "Variances are divided by the count less one here, those within the chains and that of the means. NumPy needs ddof=1.": (
-            "ddof=1 -> ddof=0",
-            "axis=1, ddof=1 -> axis=1",
-        ),
-        "You divided the variance of the m means by m, or took the variance of all draws, in which nearly the same happens. Divide by "
-        "m - 1: NumPy needs ddof=1.": (f"{MEANS} -> parts.mean(axis=1).var()", f"({INSIDE} + between) -> parts.var(ddof=1)"),
-        "You dealt the draws out in turn. Cut each chain in the middle: its first half may differ from its second.": (
-            f"{CUT} -> np.vstack([draws[:, : 2 * half : 2], draws[:, 1 : 2 * half : 2]])"
-        ),
-        "You kept one half of each chain. Both count, as chains of their own.": (
-            f"{CUT} -> draws[:, :half]",
-            f"{CUT} -> draws[:, -half:]",
-            f"// 2 -> // 2 + draws.shape[1] % 2 ;; {CUT} -> draws[:, :half]",
-            f"// 2 -> // 2 + draws.shape[1] % 2 ;; {CUT} -> draws[:, -half:]",
-        ),
-        "Right where the number of draws is even. Where it is odd, leave out the one in the middle.": (
-            "-half:] -> half : 2 * half]",
-            ":half] -> -2 * half : -half]",
+        "Variances are divided by the count less one here, those within the chains and that of the means. NumPy needs ddof=1.": "ddof=1 -> ddof=0",
+        "You divided the variance of the m means by m. Divide by m - 1: NumPy needs ddof=1.": (
+            f"{MEANS} -> parts.mean(axis=1).var()",
+            f"({INSIDE} + between) -> parts.var(ddof=1)",
         ),
         "Right where the number of draws is even. Where it is odd, you have the middle draw in both halves; leave it out.": "// 2 -> // 2 + draws.shape[1] % 2",
-        "Your n is the number of draws before the cut. Take that of a half.": f"{INSIDE} -> (draws.shape[1] - 1) / draws.shape[1] * W",
-        "You compared the halves of each chain, and averaged. Chains that disagree stay hidden; compare all halves at once.": """
-            half, each = draws.shape[1] // 2, []
-            for chain in draws:
-                parts = np.vstack([chain[:half], chain[-half:]])
-                each.append(np.sqrt((half - 1) / half + parts.mean(axis=1).var(ddof=1) / parts.var(axis=1, ddof=1).mean()))
-            return np.mean(each)
-            """,
-        "That is taken from ranks, of the draws or of their distances from the median. Here the draws themselves were asked for.": (
-            lambda draws: max(by_ranks()(draws), by_ranks(far=True)(draws)),
-            by_ranks(),
-            by_ranks(far=True),
-        ),
-        "That is the root of B/W. The line above has two terms, of which the first is (n-1)/n W.": f"{INSIDE} + between -> half * between",
     },
 )
 FROM_0 = "[1.0] + -> ;; range(1, lags -> range(lags"
 OFF, PRODUCTS = "draws - means,", "(off[:, : n - t] * off[:, t:]).sum()"
-COV = f"{PRODUCTS} / off.size -> np.mean([np.cov(x[: n - t], x[t:])[0, 1] for x in draws])"
 RHO, V = "1 - (W - c_t) / V", "(n - 1) / n * W + means.var(ddof=1)"
 OF_ALL = """
     off, n = draws - {}, draws.shape[1]
     c = np.array([(off[:, : n - t] * off[:, t:]).sum(axis=1) for t in range(lags + 1)])
     return {}
     """
+ONE_BY_ONE = OF_ALL.format("draws.mean(axis=1, keepdims=True)", "(c / c[0]).mean(axis=1)")
 CORRELATIONS = Record(
-    minutes=15,
     cases=with_memory,
     reference=correlations_by_sums,
     right="Right. Chains that stand apart are correlated at every lag, as they should be: none of them brings news of the others.",
@@ -170,63 +123,18 @@ CORRELATIONS = Record(
         "Begin with `n = draws.shape[1]`. At lag t the factors are `off[:, : n - t]` and `off[:, t:]`, element by element.",
     ),
     mistakes={
-        "You averaged each chain's own correlations. They know nothing of how far the chains are apart.": (
-            OF_ALL.format("draws.mean(axis=1, keepdims=True)", "(c / c[0]).mean(axis=1)"),
-            OF_ALL.format("draws.mean(axis=1, keepdims=True)", "c.sum(axis=1) / c[0].sum()"),
-            f"c = -> n = draws.shape[1]\nc = ;; {PRODUCTS} / off.size -> np.mean([np.corrcoef(x[:-t], x[t:])[0, 1] for x in draws]) ;; {RHO} -> c_t",
-        ),
-        "You took distances from the mean of all draws. Each chain's are taken from its own mean, and what is between the chains comes in "
-        "through V.": (
-            OF_ALL.format("draws.mean()", "c.sum(axis=1) / c[0].sum()"),
-            f"{OFF} -> draws - draws.mean(),",
-            f"{OFF} -> draws - draws.mean(), ;; {FROM_0}",
-        ),
-        "You took distances from the mean over the chains, one for each draw (axis=0). Take them from each chain's own mean (axis=1).": (
-            f"{OFF} -> draws - draws.mean(axis=0),",
-            f"{OFF} -> draws - draws.mean(axis=0), ;; {FROM_0}",
-        ),
-        "You took the covariance of two stretches, each about its own mean, perhaps by np.cov. Take distances from the mean of the whole "
-        "chain, and divide by n.": (COV, f"{COV} ;; {FROM_0}", f"{COV} ;; x[t:]) -> x[t:], ddof=0)"),
-        "You added the chains' autocovariances up. Take their average: divide by m as well.": (
-            "/ off.size -> / n",
-            f"/ off.size -> / n ;; {FROM_0}",
-        ),
-        "You divided a lag's sum by n - 1, which is right for W. The autocovariances are divided by n, at every lag.": "/ off.size -> / (off.size - len(off))",
-        "You divide a lag's sum by the n - t products in it. Divide by n, at every lag.": (
-            "/ off.size -> / (off.size - t * len(off))",
-            f"/ off.size -> / (off.size - t * len(off)) ;; {FROM_0}",
-        ),
+        "You averaged each chain's own correlations. They know nothing of how far the chains are apart.": ONE_BY_ONE,
+        "You took distances from the mean of all draws. Take them from each chain's own.": f"{OFF} -> draws - draws.mean(),",
+        "You divide a lag's sum by the n - t products in it. Divide by n, at every lag.": "/ off.size -> / (off.size - t * len(off))",
         "You divided by W. Below the line belongs V, in which the distance between the chains counts, too.": f"{RHO} -> c_t / W",
-        "You have what is taken off 1, and forgot the 1.": ("1 - (W -> (W", f"1 - (W -> (W ;; {FROM_0}"),
-        "Those are autocovariances. What do the correlations need besides?": (f"{RHO} -> c_t ;; {FROM_0}", f"{RHO} -> c_t"),
         "You divided the autocovariance by V. Chains that are far apart would then look uncorrelated: it is 1 less (W - c)/V.": f"{RHO} -> c_t / V",
-        "You go round in a circle: np.roll, or a Fourier transform without padding, lets a chain's end meet its beginning.": (
-            f"{PRODUCTS} -> (off * np.roll(off, -t, axis=1)).sum()"
-        ),
-        "W is divided by n - 1, as in Part 1, although the autocovariances are divided by n. NumPy needs ddof=1.": (
-            "axis=1, ddof=1 -> axis=1",
-            f"axis=1, ddof=1 -> axis=1 ;; {FROM_0}",
-            "ddof=1 -> ddof=0",
-            "(W - c_t) -> ((off**2).mean() - c_t)",
-        ),
-        "In your V the variance of the m means is divided by m, or you took the variance of all draws, in which nearly the same happens. "
-        "Divide by m - 1: NumPy needs ddof=1.": ("means.var(ddof=1) -> means.var()", f"{V} -> draws.var(ddof=1)"),
+        "You go round in a circle: np.roll, or a Fourier transform without padding.": f"{PRODUCTS} -> (off * np.roll(off, -t, axis=1)).sum()",
         "Your V lacks B/n, the variance of the chains' means.": "+ means.var(ddof=1) -> ",
-        "Your V has B where B/n belongs: the variance of the means as it is.": "+ means.var -> + n * means.var",
-        "Your V has W in full. It is (n-1)/n W + B/n.": "(n - 1) / n * W -> W",
-        "Your answer begins with lag 1. It should begin with lag 0, where the correlation is 1, and have lags + 1 numbers.": "[1.0] + -> ",
         "Right but for lag 0, where the formula misses 1 by a little. Put 1 there.": FROM_0,
-        "You cut the chains into halves. Here take them as they come; whoever calls the function hands over halves.": (
-            "n = draws -> draws = np.vstack(np.split(draws, 2, axis=1))\nn = draws",
-            f"n = draws -> draws = np.vstack(np.split(draws, 2, axis=1))\nn = draws ;; {FROM_0}",
-        ),
-        "You multiply the draws themselves. Subtract each chain's mean first.": f"{OFF} -> draws,",
     },
 )
 FALLING, KEPT = "np.minimum.accumulate(kept)", "pairs[: ends[0]] if len(ends) else pairs"
-ONE_MORE = "return -> more = rho[2 * len(kept)] if 2 * len(kept) < len(rho) else 0.0\nreturn"
 ESS = Record(
-    minutes=12,
     cases=curves,
     reference=ess_by_walk,
     apart=True,
@@ -239,54 +147,13 @@ ESS = Record(
         "Begin with `pairs = rho[::2] + rho[1::2]`",
     ),
     mistakes={
-        "You summed all lags. The late ones are noise, and there are many of them: stop at the first pair that is not positive.": (
-            f"{FALLING} -> rho",
-            f"{KEPT} -> pairs",
-        ),
-        "You stop at the first correlation that is not positive. Stop at the first *pair* that is not: a single one may well be negative.": (
-            f"{FALLING} -> rho[: np.argmin(np.append(rho > 0, False))]"
-        ),
+        "You summed all lags. The late ones are noise, and there are many of them: stop at the first pair that is not positive.": f"{FALLING} -> rho || {KEPT} -> pairs",
+        "Stop at the first *pair* that is not positive: a single correlation may well be negative.": f"{FALLING} -> rho[: np.argmin(np.append(rho > 0, False))]",
         "You stop where you should, but let the pairs rise on the way. Replace each by the smallest so far.": f"{FALLING} -> kept",
-        "Your pairs begin with lag 1. The first pair is that of the lags 0 and 1.": (
-            "rho[::2] + rho[1::2] -> rho[1:-1:2] + rho[2::2] ;; - 1) -> + 1)",
-            f"rho[::2] + rho[1::2] -> rho[1:-1:2] + rho[2::2] ;; - 1) -> + 1) ;; {FALLING} -> kept",
-        ),
         "You have a +1 where a -1 belongs: the first pair has lag 0 in it already, which is not to be doubled.": "- 1) -> + 1)",
-        "You doubled lag 0 as well. It counts once; take 1 off.": "- 1) -> )",
-        "You did not double the sum. Each lag occurs twice, before a draw and after it.": ("2 * np -> np ;; - 1) -> )", "2 * np -> np"),
-        "That is how many draws are worth one independent draw. How many are S of them worth?": "S / -> ",
-        "You multiplied where you should divide: the higher the correlations, the less.": "S / -> S *",
-        "You leave out the pairs that are not positive, and go on behind them. Stop at the first.": (
-            f"{KEPT} -> pairs[pairs > 0]",
-            f"{KEPT} -> pairs[pairs > 0] ;; {FALLING} -> kept",
-        ),
-        "The first pair that is not positive still counts in your sum. Stop before it.": (
-            "ends[0]] -> ends[0] + 1]",
-            f"ends[0]] -> ends[0] + 1] ;; {FALLING} -> kept",
-        ),
-        "You allow no more than S. Where neighbours lie on opposite sides, S draws are worth more than S independent ones.": (
-            f"S / (2 * {FALLING}.sum() - 1) -> min(S, S / (2 * {FALLING}.sum() - 1))"
-        ),
-        "Right as long as P_0 is the largest. It caps the pairs behind it like any other: your smallest so far should begin with P_0.": (
-            f"{FALLING} -> np.append(kept[:1], np.minimum.accumulate(kept[1:]))"
-        ),
-        "You add one more correlation where the sum ends, as ArviZ does. Here the sum ends with the last kept pair.": (
-            f"{ONE_MORE} ;; - 1) -> - 1 + max(more, 0))",
-            f"{ONE_MORE} ;; - 1) -> - 1 + more)",
-            f"{ONE_MORE} ;; - 1) -> - 1 + 2 * max(more, 0))",
-        ),
-        "You stop at the first pair that is larger than the one before. Go on, with the smallest so far in its place.": (
-            f"{FALLING} -> kept[: np.argmin(np.append(np.diff(kept, prepend=np.inf) <= 0, False))]"
-        ),
-        "You compare each pair with the one before it. Compare it with the smallest of all before it.": f"{FALLING} -> np.minimum(kept, np.append(np.inf, kept[:-1]))",
-        "Where all pairs are positive, yours keeps none: argmax of nothing but False is 0. Then all of them count.": (
-            f"{KEPT} -> pairs[: np.argmax(pairs <= 0)]",
-            f"{KEPT} -> pairs[: np.argmax(pairs <= 0)] ;; {FALLING} -> kept",
-        ),
-        "You took the sizes of the correlations. Negative ones help, and count with their sign.": (
-            "pairs = -> rho = abs(rho)\npairs =",
-            f"{FALLING} -> abs(rho)",
-        ),
+        "The first pair that is not positive still counts in your sum. Stop before it.": f"ends[0]] -> ends[0] + 1] || ends[0]] -> ends[0] + 1] ;; {FALLING} -> kept",
+        "You allow no more than S. Draws on opposite sides are worth more than independent ones.": f"S / (2 * {FALLING}.sum() - 1) -> min(S, S / (2 * {FALLING}.sum() - 1))",
+        "Where all pairs are positive, yours keeps none: argmax of nothing but False is 0. Then all of them count.": f"{KEPT} -> pairs[: np.argmax(pairs <= 0)]",
     },
 )
 TASKS = {"rhat": RHAT, "correlations": CORRELATIONS, "ess": ESS}

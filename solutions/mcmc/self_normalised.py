@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.lcvi._tools import normal_mean
 
 
@@ -32,8 +32,7 @@ def by_hermite(f, s, only_finite=False):
     return s * width * normal_mean(lambda x: (f(x) - mean) ** 2, 0.0, width)
 
 
-def finite_or_value(answer, f, s, only_finite=False):
-    return float(np.isfinite(answer(f, s))) if only_finite else answer(f, s)
+finite_or_value = lambda answer, f, s, only_finite=False: float(np.isfinite(answer(f, s))) if only_finite else answer(f, s)
 
 
 def draws(levels):
@@ -75,7 +74,6 @@ APART = (
     "Right while the logarithms lie close together. They may be some hundreds apart, and then one shift only is safe: take off the largest."
 )
 ESTIMATE = Record(
-    minutes=8,
     cases=draws((1.5, -2.0)),
     reference=by_least_squares,
     right="Right. Neither density needs its constant.",
@@ -87,24 +85,18 @@ ESTIMATE = Record(
         "Begin with `w = np.exp(log_w - log_w.max())`",
     ),
     mistakes={
-        "That is the sum of the products of weight and value, which grows with the number of draws. By what do you divide it?": (
-            "- log_w.max() -> ;; / w.sum() -> ",
-            "/ w.sum() -> ",
-        ),
-        "You divided by the number of draws. Only with normalised densities does that help; here the weights have a constant too many, and "
-        "so has yours.": "- log_w.max() -> ;; w.sum() -> len(w)",
-        "You divided by the number of draws. Once a constant is taken off for the computer's sake, the mean of the weights is any number: "
-        "divide by their sum.": "w.sum() -> len(w)",
+        "That is the sum of the products of weight and value, which grows with the number of draws. By what do you divide it?": "- log_w.max() -> ;; / w.sum() -> ",
+        "You divided by the number of draws. Here the weights have a constant too many, and so has yours.": "- log_w.max() -> ;; w.sum() -> len(w)",
+        "You divided by the number of draws. With a constant taken off, the mean of the weights is any number.": "w.sum() -> len(w)",
         "That is the mean under q: the weights do nothing.": "np.exp(log_w - log_w.max()) -> np.ones(len(log_w))",
         "You put the logarithms where the weights belong.": "np.exp(log_w - log_w.max()) -> log_w",
-        "One sum and one mean: yours is S times too large. Take two sums or two means.": "w.sum() -> w.mean()",
-        "Your weights are upside down: a draw counts more where the target is high and the proposal low.": "log_w - log_w.max() -> log_w.min() - log_w",
-        "You squared the weights. That belongs to the error, in Part 2.": "np.exp(log_w -> np.exp(2 * log_w",
     },
-    later=[Later(OVERFLOW, far, "- log_w.max() -> "), Later(APART, wide_apart, "log_w.max() -> log_w.mean()")],
+    later={
+        OVERFLOW: (far, "- log_w.max() -> "),
+        APART: (wide_apart, "log_w.max() -> log_w.mean()"),
+    },
 )
 ERROR = Record(
-    minutes=11,
     cases=draws((0.5, -2.0)),
     reference=by_influence,
     right="Right. The level of the values has no part in it, and the constant of the weights has none.",
@@ -117,40 +109,20 @@ ERROR = Record(
         "Begin with `share = np.exp(log_w - log_w.max())`, and divide it by its sum on the next line.",
     ),
     mistakes={
-        "Your weights have the unknown constant in them, and so has your error. Divide them by their mean over the draws.": (
-            "share**2 -> np.exp(log_w)**2 / len(values)**2"
-        ),
-        "The largest of your weights is 1. That helps the computer; the formula wants weights whose mean over the draws is 1.": (
-            "share**2 -> (share / share.max())**2 / len(values)**2"
-        ),
-        "Your weights add up to 1, so their mean over the draws is 1/S. The formula wants weights of mean 1: yours are S times too small.": (
-            "share**2 -> (share / len(values))**2"
-        ),
-        "That is the spread of the products of weight and value, over the root of S: the error of the plain mean. Add 100 to all values, "
-        "and yours grows; that of the ratio does not.": (
-            "return -> return np.std(share * values * len(values)) / np.sqrt(len(values))\nreturn",
-            "return -> return np.std(share * values * len(values), ddof=1) / np.sqrt(len(values))\nreturn",
-        ),
+        "Your weights have the unknown constant in them. Divide them by their mean.": "share**2 -> np.exp(log_w)**2 / len(values)**2",
+        "Your largest weight is 1. The formula wants weights whose mean is 1.": "share**2 -> (share / share.max())**2 / len(values)**2",
         "You squared the values themselves. What counts is how far they are from the estimate.": "- share @ values -> ",
-        "That is the target's spread over the root of the effective sample size, which pretends that weights and values have nothing to do "
-        "with each other. Keep each weight with its value.": "(share**2 * -> (share**2).sum() * (share *",
-        "That would be the error of S draws of the target itself. Yours are weighted, and unequal weights cost.": "share**2 -> share / len(values)",
+        "That is the target's spread over the root of the ESS. Keep each weight with its value.": "(share**2 * -> (share**2).sum() * (share *",
         "That is the standard deviation of f under the target, which does not fall with S. In the formula the weight stands squared.": "share**2 -> share",
-        "That is the error of the plain mean of the values: the weights do nothing.": (
-            "return -> return values.std() / np.sqrt(len(values))\nreturn",
-            "return -> return values.std(ddof=1) / np.sqrt(len(values))\nreturn",
-        ),
-        "That is the root of the limit's variance, and does not fall with S. The estimate's own variance is an S-th of it.": "np.sqrt( -> np.sqrt(len(values) *",
         "You took off the plain mean of the values. Put the weighted one, of Part 1, in the place of I.": "- share @ values -> - values.mean()",
-        "Right but for a factor that tends to 1: you divided by S - 1 once. Each expectation becomes a mean, over S.": (
-            "np.sqrt( -> np.sqrt(len(values) / (len(values) - 1) *"
-        ),
     },
-    later=[Later(OVERFLOW, far, "- log_w.max() -> "), Later(APART, wide_apart, "log_w.max() -> log_w.mean()")],
+    later={
+        OVERFLOW: (far, "- log_w.max() -> "),
+        APART: (wide_apart, "log_w.max() -> log_w.mean()"),
+    },
 )
 SQUARE = "np.exp(2 * log_pi - log_q)"
 LIMIT = Record(
-    minutes=16,
     cases=with_widths((1.3, 1.5), (1.6, 2.2), (1.1, 1.2)),
     reference=by_hermite,
     view=finite_or_value,
@@ -165,40 +137,26 @@ LIMIT = Record(
         "Begin with `if s**2 <= 0.5:`",
     ),
     mistakes={
-        "That is E_q[w^2 f^2] - I^2, the variance of the plain mean. In the ratio's formula I is taken off before squaring.": (
-            "(f(grid) - mean) ** 2, grid) -> f(grid)**2, grid) - mean**2"
-        ),
+        "That is E_q[w^2 f^2] - I^2, of the plain mean. Take I off before squaring.": "(f(grid) - mean) ** 2, grid) -> f(grid)**2, grid) - mean**2",
         "You did not take I off. A constant f has no error at all.": "(f(grid) - mean) -> f(grid)",
         "That is the variance of f under pi, whatever q is: one weight turns q into pi, and the second one is missing.": "2 * log_pi - log_q -> log_pi",
-        "That is the variance of f under q: no weights at all.": "np.exp(log_pi) -> np.exp(log_q) ;; 2 * log_pi - log_q -> log_q",
-        "You averaged the squared weight under pi. The draws come from q.": "2 * log_pi - log_q -> 3 * log_pi - 2 * log_q",
-        "You multiplied E_q[w^2] by the variance of f, as the effective sample size does. Weights and f are not independent.": (
-            f"np.trapezoid({SQUARE} -> np.trapezoid({SQUARE}, grid) * np.trapezoid(np.exp(log_pi)"
-        ),
+        "You multiplied E_q[w^2] by the variance of f. Weights and f are not independent.": f"np.trapezoid({SQUARE} -> np.trapezoid({SQUARE}, grid) * np.trapezoid(np.exp(log_pi)",
         "Your I is the mean of f under q. The estimate tends to the mean under pi.": "np.exp(log_pi) -> np.exp(log_q)",
         "You took s for the variance of q. It is the standard deviation.": "s) -> np.sqrt(s))",
-        "pi and q have changed places: w is pi over q.": "2 * log_pi - log_q -> 2 * log_q - log_pi ;; np.exp(log_pi) -> np.exp(log_q)",
-        "That is E_q[w^2]. It is the price of a question that has nothing to do with the weights, and f is not in it.": "* (f(grid) - mean) ** 2 -> ",
     },
-    later=[
-        Later(
-            "Right for a wide q. You say infinite for one that is narrower than pi and still has a finite variance: put the exponents of pi^2 "
-            "and q together, and see where the sign changes.",
-            with_widths(*NARROW, order=(0, 1, 0), rest=(True,)),
-            "s**2 <= 0.5 -> s < 1",
-        ),
-        Later(
-            "Right for a wide q. For one that is only just wide enough your number is off: pi^2 / q falls slowly there, and what is far out "
-            "counts. How far does your grid go? A simulation hardly ever comes there.",
+    later={
+        "Right for a wide q. You say infinite for one that is narrower than pi and still has a finite variance: put the exponents of pi^2 "
+        "and q together, and see where the sign changes.": (with_widths(*NARROW, order=(0, 1, 0), rest=(True,)), "s**2 <= 0.5 -> s < 1"),
+        "Right for a wide q. For one that is only just wide enough your number is off: pi^2 / q falls slowly there, and what is far out "
+        "counts. How far does your grid go? A simulation hardly ever comes there.": (
             with_widths(*NARROW, order=(0, 1, 0)),
             "25, 25 -> 6, 6",
         ),
-        Later(
-            "Right for a wide q. If q is narrow, pi^2 / q grows on the way out, the integral is infinite, and a grid or a simulation does not "
-            "say so: find out from the exponents from which s on.",
+        "Right for a wide q. If q is narrow, pi^2 / q grows on the way out, the integral is infinite, and a grid or a simulation does not "
+        "say so: find out from the exponents from which s on.": (
             with_widths((0.45, 0.46), (0.65, 0.66), (0.695, 0.705), order=(0, 1, 0)),
             "s**2 <= 0.5 -> False",
         ),
-    ],
+    },
 )
 TASKS = {"estimate": ESTIMATE, "standard-error": ERROR, "limit": LIMIT}

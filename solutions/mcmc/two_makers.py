@@ -3,15 +3,14 @@
 import numpy as np
 from scipy.special import log_expit, logsumexp
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 LOGITS = np.linspace(-60, 60, 6001)
 YES, NO = log_expit(LOGITS), log_expit(-LOGITS)
 
 
-def log_integral(ones, zeros, prior):
-    """The log of what a share with prior Beta(prior, prior) makes of so many ones and zeros, up to a constant."""
-    return logsumexp((prior + ones) * YES + (prior + zeros) * NO)
+# The log of what a share with prior Beta(prior, prior) makes of so many ones and zeros, up to a constant
+log_integral = lambda ones, zeros, prior: logsumexp((prior + ones) * YES + (prior + zeros) * NO)
 
 
 def log_joint(z, y, m, a, c):
@@ -65,7 +64,6 @@ def for_next(rng):
 
 ALL = "np.arange(len(z)) != i -> np.ones(len(z), bool)"
 MAKER = Record(
-    minutes=12,
     cases=for_one_winch,
     reference=maker_by_integrals,
     right="Right. What its record adds to a maker's is weighed whole, and what it is called now plays no part.",
@@ -83,47 +81,26 @@ MAKER = Record(
         "about the second: that is what the ratio of two beta functions knows.": (
             "after - before -> y[i] * np.log(c + failed) + (m[i] - y[i]) * np.log(c + held) - m[i] * np.log(2 * c + failed + held)"
         ),
-        "You count the starts of a maker where the winches count: theta is the share of winches.": "np.log(a + n) -> np.log(a + failed + held)",
         "The share of the makers is missing. A maker of many winches is the likelier one.": "np.log(a + n) + -> ",
         "Without the winch's record a maker's integral is not one. Divide by what it was before.": "- before -> ",
-        "You compare the integrals before the record comes in, and turned over. Record in over record out.": "after - before -> before - after",
-        "The second number of a beta function is about starts that did not fail. You have all starts there.": (
-            "(m - y)[others] -> m[others] ;; c + held + m[i] - y[i] -> c + held + m[i]"
-        ),
-        "The priors have changed places: a belongs to the share of the makers, c to their chances of failure.": "n = np -> a, c = c, a\nn = np",
-        "Those are the right weights. Probabilities sum to one.": (
-            "return w / w.sum() -> return np.exp(log_w)",
-            "return w / w.sum() -> return w",
-        ),
-        "Those are logarithms. The probabilities themselves were asked for.": (
-            "return w / w.sum() -> return log_w",
-            "return w / w.sum() -> return np.log(w / w.sum())",
-        ),
-        "These are right, and turned round. Maker 0 comes first.": "return w / w.sum() -> return (w / w.sum())[::-1]",
-        "The record of the winch itself is missing: that is how the makers share the other winches.": "after - before -> 0.0",
-        "You put each maker's observed rate in the place of phi. With few starts that rate is no more than a guess: integrate over phi.": (
-            "after - before -> y[i] * np.log(failed / (failed + held)) + (m[i] - y[i]) * np.log(held / (failed + held))"
-        ),
+        "The second number of a beta function is about starts that did not fail.": "(m - y)[others] -> m[others] ;; c + held + m[i] - y[i] -> c + held + m[i]",
     },
-    later=[
-        Later(
-            "Right for short records. With thousands of starts a beta function is smaller than the smallest number: stay with logarithms, and "
-            "take the largest off before the exponential.",
+    later={
+        "Right for short records. With thousands of starts a beta function is smaller than the smallest number: stay with logarithms, and "
+        "take the largest off before the exponential.": (
             lambda rng: [(1, np.array([0, 0, 1, 1]), np.array([900, 1010, 1100, 980]), rng.integers(3000, 3020, 4), 1.5, 0.5)],
             "log_w - log_w.max() -> log_w",
         ),
-        Later(
-            "Right as long as both makers have another winch. One may have none, and then a winch of its own is still possible: "
-            "`np.bincount` has `minlength`, and no rate is 0 over 0.",
+        "Right as long as both makers have another winch. One may have none, and then a winch of its own is still possible: "
+        "`np.bincount` has `minlength`, and no rate is 0 over 0.": (
             lambda rng: [
                 (2, z, rng.integers(1, 4, 5), rng.integers(6, 10, 5), 1.5, 0.5) for z in (np.array([0, 0, 1, 0, 0]), np.ones(5, int))
             ],
             "minlength=2 -> ",
         ),
-    ],
+    },
 )
 FAILS = Record(
-    minutes=8,
     cases=for_next,
     reference=fails_by_integrals,
     apart=True,
@@ -145,36 +122,9 @@ FAILS = Record(
             return (1 - one) * means[:, 0].mean() + one * means[:, 1].mean()
             """,
         "You took the last sweep. One state of the chain is a sample of what you believe, not a summary.": "in zs -> in zs[-1:] ;; / len(zs) -> ",
-        "You took the middle one of the sweeps. A chance of a chance is a chance: its mean.": """
-            rates = [(c + np.bincount(z, y, minlength=2)) / (2 * c + np.bincount(z, m, minlength=2)) for z in zs]
-            return np.median([rate[z] for rate, z in zip(rates, zs)], axis=0)
-            """,
-        "You gave each winch the maker that it has most often. Names swap along a chain, and even if they did not you would forget the doubt.": (
-            "total = -> zs = np.round(zs.mean(axis=0))[None].astype(int)\ntotal ="
-        ),
-        "You left each winch's own starts out of its maker's counts. Here nothing is drawn: given its maker, its record counts like the others'.": (
-            "mean[z] -> (c + failed[z] - y) / (2 * c + started[z] - m)"
-        ),
-        "That is each winch by its own record. What do those of the same maker say?": "\nreturn (c + y) / (2 * c + m)",
-        "Some of it is missing: the mean of a Beta(s, t) is s / (s + t), and the prior's two numbers are both in it.": (
-            "2 * c -> c",
-            "c + failed -> failed ;; 2 * c -> 0",
-            "2 * c -> 0",
-            "c + failed -> failed",
-        ),
-        "You counted first, over all sweeps, and divided at the end. Each sweep has a chance of its own; average the chances.": """
-            failed, started = np.zeros(len(y)), np.zeros(len(y))
-            for z in zs:
-                failed += c + np.bincount(z, y, minlength=2)[z]
-                started += 2 * c + np.bincount(z, m, minlength=2)[z]
-            return failed / started
-            """,
-        "Those are the chances that the next start does not fail.": "return -> return 1 -",
-        "You averaged over the winches of a maker, each by its own rate. A winch with many starts says more: add up the starts.": (
-            "(c + failed) / (2 * c + started) -> "
-            "np.bincount(z, (c + y) / (2 * c + m), minlength=2) / np.maximum(np.bincount(z, minlength=2), 1)"
-        ),
-        "You took the odds: failed over not failed. A chance is failed over all.": "2 * c + started -> c + started - failed",
+        "You gave each winch its most frequent maker. Names swap along a chain, and doubt is lost.": "total = -> zs = np.round(zs.mean(axis=0))[None].astype(int)\ntotal =",
+        "You left a winch's own starts out. Given its maker, its record counts like the others'.": "mean[z] -> (c + failed[z] - y) / (2 * c + started[z] - m)",
+        "Some of it is missing: the mean of a Beta(s, t) is s / (s + t), and the prior's two numbers are both in it.": "2 * c -> c",
     },
 )
 TASKS = {"maker": MAKER, "fails": FAILS}

@@ -13,12 +13,8 @@ def from_pairs(decisions):
     return sum(decisions) / len(decisions), np.sqrt(sum(squares) / len(squares) / 2)
 
 
-def refits(rng):
-    return [(rng.normal(2, 1, 3) + np.array([0.1, 0.5, 3.0]) * rng.normal(size=(count, 3)),) for count in (4, 9)]
-
-
+refits = lambda rng: [(rng.normal(2, 1, 3) + np.array([0.1, 0.5, 3.0]) * rng.normal(size=(count, 3)),) for count in (4, 9)]
 PRIOR = Record(
-    minutes=8,
     cases=refits,
     reference=from_pairs,
     parts=("the mean", "the spread"),
@@ -30,33 +26,14 @@ PRIOR = Record(
         "Begin with `mean = decisions.mean(axis=0)`",
     ),
     mistakes={
-        "The mean is right. Your spread has the unit of the decisions squared: it is a variance, and the prior's normal wants its root.": (
-            "np.sqrt(variance) -> variance"
-        ),
         "Nearly: you divided by L. The mean was estimated from the same refits, so divide by L - 1 (NumPy: ddof=1).": "len(decisions) - 1 -> len(decisions)",
-        "Your spread is a variance, and one divided by L. Take the root, and divide by L - 1.": (
-            "len(decisions) - 1 -> len(decisions) ;; np.sqrt(variance) -> variance"
-        ),
-        "You divided by the root of L. That says how well the mean of the refits is known; with enough refits it is 0. How far apart are the refits?": (
-            "np.sqrt(variance) -> np.sqrt(variance / len(decisions))"
-        ),
-        "You went along the points. Each column is one point; compare its refits with each other, down the column.": (
-            "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1, ddof=1)",
-            "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1)",
-        ),
-        "You gave every point the same spread. Each has its own: compare the refits of one point with each other.": (
-            "np.sqrt(variance) -> np.full(len(mean), np.sqrt(variance.mean()))",
-            "np.sqrt(variance) -> np.full(len(mean), decisions.std(ddof=1))",
-        ),
-        "The distance from the lowest refit to the highest, or half of it, grows with every refit. Use all of them: the standard deviation.": (
-            "np.sqrt(variance) -> np.ptp(decisions, axis=0)",
-            "np.sqrt(variance) -> np.ptp(decisions, axis=0) / 2",
-        ),
+        "You divided by the root of L. That says how well the mean is known, not how far refits are apart.": "np.sqrt(variance) -> np.sqrt(variance / len(decisions))",
+        "You went along the points. Each column is one point; compare its refits with each other, down the column.": "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1, ddof=1)",
+        "You gave every point the same spread. Each has its own: compare the refits of one point with each other.": "np.sqrt(variance) -> np.full(len(mean), np.sqrt(variance.mean()))",
         "You summed the squares and did not divide: with more refits yours grows.": "/ (len(decisions) - 1) -> ",
     },
 )
 MEAN = Record(
-    minutes=9,
     cases=lambda rng: [(rng.normal(3, 2, n),) for n in (3, 4, 5)],
     reference=lambda y: np.std([np.mean(rows) for rows in product(y, repeat=len(y))]),
     right="Right. For this engine no refit is needed. For most there is no such formula, and one refits.",
@@ -67,13 +44,9 @@ MEAN = Record(
         "Begin with `one_draw = ((y - y.mean()) ** 2).mean()`",
     ),
     mistakes={
-        "That is the usual estimate for fresh samples. Resamples are drawn from the n rows themselves, and these have the variance with n.": (
-            "** 2).mean() -> ** 2).sum() / (len(y) - 1)"
-        ),
+        "That is the estimate for fresh samples. Resamples come from these n rows: divide by n.": "** 2).mean() -> ** 2).sum() / (len(y) - 1)",
         "That is how far apart the rows are. A mean of n of them is quieter.": "/ len(y) -> ",
-        "That is how far apart the rows are, with n - 1. A mean of n rows is quieter, and resamples come from these very rows.": (
-            "one_draw / len(y) -> y.var(ddof=1)"
-        ),
+        "That is how far apart the rows are, with n - 1. A mean of n rows is quieter.": "one_draw / len(y) -> y.var(ddof=1)",
         "You divided by n. The variance of a mean of n is an n-th, its standard deviation the root of that.": "(one_draw / len(y)) -> (one_draw) / len(y)",
         "Zero would be right if each row were drawn exactly once. With replacement some come twice and others not at all.": "one_draw / len(y) -> 0",
     },

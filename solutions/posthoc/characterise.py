@@ -22,8 +22,10 @@ def by_interpolation(draws, count):
     return np.array([np.interp(np.arange(1, count + 1) / (count + 1), places, sorted(row)) for row in draws])
 
 
+FRONT, FRONT1, FRONT2 = (
+    f"np.moveaxis(draws, -1, 0) -> draws{swap}.reshape(draws.shape[-1], -1)" for swap in ("", ".swapaxes(0, 1)", ".swapaxes(1, 2)")
+)
 POINTS_FIRST = Record(
-    minutes=7,
     cases=lambda rng: [(rng.normal(size=shape),) for shape in [(3, 5, 4), (2, 7, 6), (4, 3, 1)]],
     reference=picked,
     view=rows_sorted,
@@ -35,25 +37,13 @@ POINTS_FIRST = Record(
         "Begin with `front = np.moveaxis(draws, -1, 0)`",
     ),
     mistakes={
-        "The shape is right and the numbers are in the wrong rows: reshape keeps the order in memory. Bring the points in front of chains and draws first.": (
-            "np.moveaxis(draws, -1, 0) -> draws.reshape(draws.shape[-1], -1)",
-            "np.moveaxis(draws, -1, 0) -> draws.swapaxes(0, 1).reshape(draws.shape[-1], -1)",
-            "np.moveaxis(draws, -1, 0) -> draws.swapaxes(1, 2).reshape(draws.shape[-1], -1)",
-        ),
+        "The numbers are in the wrong rows: reshape keeps the order in memory. Bring the points in front first.": f"{FRONT} || {FRONT1} || {FRONT2}",
         "Your rows are draws and your columns points. One row for each point was asked for.": "np.moveaxis(draws, -1, 0) -> draws.reshape(-1, draws.shape[-1])",
-        "You averaged, over the chains or over the draws. All of them are wanted: an average of draws is no draw, it varies too little.": (
-            "np.moveaxis(draws, -1, 0) -> draws.mean(axis=0).T",
-            "np.moveaxis(draws, -1, 0) -> draws.mean(axis=1).T",
-        ),
         "You kept one chain. All of them are draws from the same posterior: keep them side by side.": "np.moveaxis(draws, -1, 0) -> draws[0].T",
-        "The points are in front. Now put all the draws of a point into one row, whichever chain they come from.": (
-            "front.reshape(len(front), -1) -> front",
-            "front.reshape(len(front), -1) -> draws.T",
-        ),
+        "The points are in front. Now put all the draws of a point into one row, whichever chain they come from.": "front.reshape(len(front), -1) -> front",
     },
 )
 QUANTILES = Record(
-    minutes=8,
     cases=lambda rng: [(rng.normal(size=shape), count) for shape, count in [((5, 8), 3), ((4, 11), 6), ((7, 7), 1)]],
     reference=by_interpolation,
     right="Right. This is all that the decision maker will be told about a point.",
@@ -65,32 +55,12 @@ QUANTILES = Record(
         "Begin with `levels = np.arange(1, count + 1) / (count + 1)`",
     ),
     mistakes={
-        "You took the quantiles over the points. One row holds all that the model says about one point: go along the rows, the last axis.": (
-            "axis=-1).T -> axis=0)",
-            "axis=-1 -> axis=0",
-        ),
-        "You took the quantiles of all points thrown together. Each point has its own predictive: say along which axis.": (
-            ", axis=-1).T -> )",
-            "np.quantile(draws, levels, axis=-1).T -> np.tile(np.quantile(draws, levels), (len(draws), 1))",
-        ),
-        "The quantiles are right, and the levels are the rows: NumPy puts them first. One row for each point, please.": ".T -> ",
-        "NumPy puts the levels first. A reshape gives the right shape and leaves the numbers in the wrong places: turn the array instead.": (
-            ".T -> .reshape(len(draws), count)"
-        ),
-        "Your levels begin at 0: that is the smallest draw, which says more about the number of draws than about the predictive.": (
-            "np.arange(1, count + 1) / (count + 1) -> np.linspace(0, 1, count)",
-            "np.arange(1, count + 1) -> np.arange(count)",
-        ),
+        "You took the quantiles over the points. One row holds all that the model says about one point: go along the rows, the last axis.": "axis=-1).T -> axis=0)",
+        "You threw all points together. Each has its own predictive: say along which axis.": ", axis=-1).T -> ) || np.quantile(draws, levels, axis=-1).T -> np.tile(np.quantile(draws, levels), (len(draws), 1))",
+        "NumPy puts the levels first. A reshape leaves the numbers in the wrong places: turn the array.": ".T -> .reshape(len(draws), count)",
+        "Your levels begin at 0: that is the smallest draw, which says more about the number of draws than about the predictive.": "np.arange(1, count + 1) / (count + 1) -> np.linspace(0, 1, count)",
         "Your last level is 1: that is the largest draw. With count + 1 in the denominator neither end is among them.": "/ (count + 1) -> / count",
-        "Those are the middles of `count` equal parts. The levels here are k / (count + 1).": (
-            "np.arange(1, count + 1) / (count + 1) -> (np.arange(count) + 0.5) / count"
-        ),
-        "np.percentile counts from 0 to 100: all your levels lie below one per cent.": "quantile -> percentile",
-        "You took one of the draws. Between two draws the quantile moves on a straight line.": (
-            "axis=-1 -> axis=-1, method='lower'",
-            "axis=-1 -> axis=-1, method='nearest'",
-            "axis=-1 -> axis=-1, method='inverted_cdf'",
-        ),
+        "Those are the middles of equal parts. The levels are k / (count + 1).": "np.arange(1, count + 1) / (count + 1) -> (np.arange(count) + 0.5) / count",
     },
 )
 TASKS = {"points-first": POINTS_FIRST, "quantiles": QUANTILES}

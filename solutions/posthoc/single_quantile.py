@@ -43,7 +43,6 @@ def outcomes(rng):
 
 
 LEVEL = Record(
-    minutes=9,
     cases=beliefs,
     reference=by_search,
     right="Right. With no shift and q = 1/2 it is 1/2, however wrong the width: there the error costs nothing.",
@@ -56,25 +55,13 @@ LEVEL = Record(
     ),
     mistakes={
         "That level is right for somebody whose predictive is right. Where does the true q-quantile lie in this one?": "norm.cdf(best / believed) -> q",
-        "You asked how likely the truth lies below the model's quantile. The other way round: from the true quantile to the model's level.": (
-            "shift + spread -> believed ;; best / believed -> (best - shift) / spread"
-        ),
+        "You asked how likely the truth lies below the model's quantile. It is the other way round.": "shift + spread -> believed ;; best / believed -> (best - shift) / spread",
         "The widths are right. The truth also lies `shift` above what the model believes.": "shift + -> ",
-        "The shift has the wrong sign: where the truth lies higher than the model believes, decide higher.": "shift -> -shift",
-        "The shift is right. The truth's width is not the model's.": "spread -> believed",
-        "`spread` and `believed` are standard deviations: take no roots, and do not square them.": (
-            "spread -> spread**0.5 ;; believed -> believed**0.5",
-            "spread -> spread**2 ;; believed -> believed**2",
-        ),
         "You took the true (1 - q)-quantile. Deciding too low costs q: with a large q, decide high.": "ppf(q) -> ppf(1 - q)",
         "norm.cdf is the standard normal's. The model's has width `believed`.": "/ believed -> ",
-        "That is a z value: how many of the model's widths the decision lies above its mean. `norm.cdf` makes a level of it.": "norm.cdf -> ",
-        "`norm.pdf` is how high the density stands there. The level is the probability below, `norm.cdf`.": "cdf -> pdf",
-        "That is the decision. Its level in the model's predictive was asked for.": "norm.cdf(best / believed) -> best",
     },
 )
 CHOOSE = Record(
-    minutes=9,
     cases=outcomes,
     reference=by_trying,
     right="Right. This is the least that anything cleverer has to beat: it learns one number, for all points.",
@@ -88,22 +75,11 @@ CHOOSE = Record(
     mistakes={
         "The two sides of your loss have changed places: deciding too low costs q for each unit, too high 1 - q.": "gap = y[:, None] - quantiles -> q, gap = 1 - q, y[:, None] - quantiles",
         "Your loss is as dear on one side as on the other.": "gap = y[:, None] - quantiles -> q, gap = 0.5, y[:, None] - quantiles",
-        "That is the place of the level in the list. The level was asked for.": "levels[np.argmin(cost.mean(axis=0))] -> np.argmin(cost.mean(axis=0))",
         "You did not look at y. The level q is right only if the predictive is.": "cost.mean(axis=0) -> abs(levels - q)",
         "You let each point choose, and averaged. All points must use one level.": "np.argmin(cost.mean(axis=0))] -> cost.argmin(axis=1)].mean()",
-        "You let each point choose, and took the level chosen most often. All points must use one level: ask what it costs them together.": (
-            "np.argmin(cost.mean(axis=0)) -> np.bincount(cost.argmin(axis=1)).argmax()"
-        ),
-        "Where a decision is too high, your cost is negative. A distance counts as positive on both sides: (1 - q)(h - y) there.": "(q - 1) -> (1 - q)",
-        "You counted how many outcomes lie below. The loss also asks how far: an error at a point with a wide predictive costs more.": (
-            "cost.mean(axis=0) -> abs((gap <= 0).mean(axis=0) - q)"
-        ),
-        "You squared the distances. The tilted loss grows with the distance itself.": (
-            "* gap -> * gap * abs(gap)",
-            "cost = -> cost = gap**2  #",
-        ),
-        "You charged for the side and not for the distance. Each unit of distance costs q or 1 - q.": "* gap -> * np.sign(gap)",
-        "That is what the best level costs. The level was asked for.": "levels[np.argmin(cost.mean(axis=0))] -> cost.mean(axis=0).min()",
+        "You squared the distances. The tilted loss grows with the distance itself.": "* gap -> * gap * abs(gap) || cost = -> cost = gap**2  #",
+        "You counted how many outcomes lie below. The loss also asks how far.": "cost.mean(axis=0) -> abs((gap <= 0).mean(axis=0) - q)",
+        "": "np.argmin(cost.mean(axis=0)) -> np.bincount(cost.argmin(axis=1)).argmax()",
     },
     apart=True,
 )

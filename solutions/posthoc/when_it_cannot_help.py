@@ -19,8 +19,7 @@ def saving_by_quadrature(shift, variance, n):
     return shift**2 + variance - WEIGHTS @ ((shift - learnt) ** 2 + variance) / WEIGHTS.sum()
 
 
-def distance_by_walk(h, h_q, sd):
-    return (sum(((a - b) / s) ** 2 for a, b, s in zip(h, h_q, sd, strict=True)) / len(h)) ** 0.5
+distance_by_walk = lambda h, h_q, sd: (sum(((a - b) / s) ** 2 for a, b, s in zip(h, h_q, sd, strict=True)) / len(h)) ** 0.5
 
 
 def groups(rng):
@@ -38,7 +37,6 @@ def moved(rng):
 
 
 FLOOR = Record(
-    minutes=10,
     cases=groups,
     reference=floor_by_regression,
     right="Right. Where all summaries are alike, no decision maker gets below the variance of the outcomes.",
@@ -50,27 +48,15 @@ FLOOR = Record(
     ),
     mistakes={
         "That is the floor for somebody who is told nothing. Points with different summaries may get different decisions.": "group.mean() -> y.mean()",
-        "You averaged over the groups as if they were of one size. The risk is a mean over points.": (
-            "** 2).sum() -> ** 2).mean() ;; len(y) -> len(np.unique(summary))"
-        ),
-        "You divided by the group's size less one. Nothing is being estimated here: the floor is a mean over these very points.": (
-            ".sum() -> .sum() * len(group) / max(1, len(group) - 1)"
-        ),
+        "You averaged over the groups. The risk is a mean over points.": "** 2).sum() -> ** 2).mean() ;; len(y) -> len(np.unique(summary))",
         "That is what the summary explains. The floor is what it leaves over.": "((group - group.mean()) ** 2).sum() -> len(group) * (group.mean() - y.mean()) ** 2",
-        "Yours is a share of the variance of y. What the summary leaves over was asked for, as a mean squared loss: do not divide by the variance.": (
-            "return lost / len(y) -> return lost / len(y) / y.var()",
-            "return lost / len(y) -> return 1 - lost / len(y) / y.var()",
-        ),
-        "You added the variances of the groups. Weight each by its share of the points.": ".sum() -> .mean() ;; / len(y) -> ",
         "You let the decision be a straight line in the summary. Any function may be used.": """
             return np.mean((y - np.polyval(np.polyfit(summary, y, 1), summary)) ** 2)
             """,
         "You decided by the median of each group. For squared loss another number is better.": "group.mean() -> np.median(group)",
-        "You took the summary for the decision. A function of it may be better, and the best was asked for.": "group.mean() -> value",
     },
 )
 SAVING = Record(
-    minutes=9,
     cases=lambda rng: [(sign * rng.uniform(*size), rng.uniform(2, 5), n) for sign, size, n in [(1, (0.8, 1.6), 20), (-1, (0.1, 0.3), 9)]],
     reference=saving_by_quadrature,
     right="Right. Where the model is not shifted, every correction from data costs something on average; more data make it cheap.",
@@ -85,20 +71,10 @@ SAVING = Record(
         "That is the saving on the very points that the correction was learnt from. On a new one the noise in it costs, not saves.": "- noise -> + noise",
         "You charged the noise of a single point. A mean of n is quieter.": "/ n -> ",
         "You charged the new point's own variance, too. It is in both risks and drops out.": "/ n -> * (1 + 1 / n)",
-        "You charged a standard deviation. Squared loss charges the variance of what was learnt.": "- noise -> - np.sqrt(noise)",
-        "The noise is right. The shift costs its square.": "shift**2 -> shift",
-        "You divided by n - 1. The variance is given, and nothing is estimated: a mean of n has an n-th of it.": "/ n -> / (n - 1)",
-        "Yours is a share of the risk before. Here the difference was asked for, in the unit of the loss.": (
-            "return shift**2 - noise -> return (shift**2 - noise) / (shift**2 + variance)"
-        ),
-        "You cut the loss off at 0. A correction learnt from few points can cost more than it saves, and its number is then negative.": (
-            "shift**2 - noise -> max(0.0, shift**2 - noise)"
-        ),
-        "That is the risk after the correction. How much less than before is it?": "shift**2 - noise -> variance + noise",
+        "You cut off at 0. A correction learnt from few points can cost more than it saves.": "shift**2 - noise -> max(0.0, shift**2 - noise)",
     },
 )
 DISTANCE = Record(
-    minutes=6,
     cases=moved,
     reference=distance_by_walk,
     right="Right. The package's `correct` warns when it exceeds one half.",
@@ -111,15 +87,9 @@ DISTANCE = Record(
     mistakes={
         "You divided by the model's decision. Divide by the standard deviation of its predictive.": "/ sd -> / h_q",
         "That is in the unit of the decisions. One unit is far where the model is sure and near where it is not: divide by sd.": "/ sd -> ",
-        "You used one sd for all points. Divide each point's distance by its own, then average.": (
-            "/ sd -> / np.sqrt((sd**2).mean())",
-            "/ sd -> / sd.mean()",
-        ),
+        "You used one sd for all points. Divide each point's distance by its own, then average.": "/ sd -> / np.sqrt((sd**2).mean()) || / sd -> / sd.mean()",
         "Distances above and below cancel in yours. Square before you average.": "np.sqrt((far**2).mean()) -> far.mean()",
         "That is the mean absolute distance. In the root of the mean square far ones count for more.": "np.sqrt((far**2).mean()) -> abs(far).mean()",
-        "You divided the square by sd. Divide the distance by sd, or its square by sd squared.": "/ sd -> / np.sqrt(sd)",
-        "You summed where a mean was asked for: with more points, yours grows.": "mean -> sum",
-        "You took the distances from their own mean. If all decisions move by the same amount they have moved, too.": "np.sqrt((far**2).mean()) -> far.std()",
     },
 )
 TASKS = {"floor": FLOOR, "saving": SAVING, "distance": DISTANCE}

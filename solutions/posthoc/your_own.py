@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from course_pkg.checks._judge import read
 from course_pkg.checks.record import Record
 
 
@@ -40,7 +41,6 @@ def costs(rng):
 
 
 POSTERIOR = Record(
-    minutes=8,
     cases=held_out,
     reference=by_the_joint_normal,
     parts=("the mean", "the covariance"),
@@ -56,22 +56,11 @@ POSTERIOR = Record(
         "Your posterior has seen the points that shall judge. Fit it to the points of `train` only.": "design = -> train = train | True\ndesign =",
         "You fitted the points that were to be held out, and left the others.": "design = -> train = ~train\ndesign =",
         "That is least squares and its covariance. The prior adds its precision, 1 / prior_sd^2, to both coefficients.": "+ np.eye(2) / prior_sd**2 -> ",
-        "noise_sd and prior_sd are standard deviations: the square of each belongs here.": (
-            "noise_sd**2 -> noise_sd",
-            "prior_sd**2 -> prior_sd",
-            "_sd**2 -> _sd",
-        ),
-        "You added the prior's variance. Precisions add up: the prior's is 1 / prior_sd^2.": "/ prior_sd**2 -> * prior_sd**2",
+        "noise_sd and prior_sd are standard deviations: the square of each belongs here.": "noise_sd**2 -> noise_sd || prior_sd**2 -> prior_sd || _sd**2 -> _sd",
         "The intercept has the prior, too.": "np.eye(2) -> np.diag([0, 1])",
-        "Intercept and slope have changed places: the intercept comes first.": "[np.ones(train.sum()), x[train]] -> [x[train], np.ones(train.sum())]",
-        "The mean is right. The second value is the precision matrix; its inverse was asked for.": "noise_sd**2, covariance -> noise_sd**2, precision",
-        "The mean is right. You returned two standard deviations; intercept and slope also vary together: return the covariance matrix.": (
-            "noise_sd**2, covariance -> noise_sd**2, np.sqrt(np.diag(covariance))"
-        ),
     },
 )
 PREDICTIVE = Record(
-    minutes=6,
     cases=lambda rng: [
         (rng.normal(size=(s, 2)), rng.normal(size=(s, n)), rng.normal(size=n), rng.uniform(1.5, 3)) for s, n in [(9, 4), (5, 6)]
     ],
@@ -87,26 +76,24 @@ PREDICTIVE = Record(
     mistakes={
         "Those are draws of the line. An outcome lies off the line by its noise, and the decision is about the outcome.": "+ noise_sd * eps -> ",
         "The draws are right and stand first. One row for each point: turn the array.": ".T -> ",
-        "A reshape has put numbers in the wrong places. Turn the array instead: eps[s, n] belongs to draw s at point n.": (
-            "(line + noise_sd * eps).T -> line.T + noise_sd * eps.reshape(len(x), -1)",
-            ".T -> .reshape(len(x), -1)",
-        ),
-        "You used the same noise for all draws, or for all points. Each number of eps has its own place: eps[s, n] belongs to draw s at point n.": (
-            "eps -> eps[:1]",
-            "eps -> eps[:, :1]",
-        ),
-        "You used one line for every draw, the first or the mean one. That is a model that is sure of its coefficients; take each draw's own.": (
-            "line = -> theta = theta[:1]\nline =",
-            "line = -> theta = theta.mean(axis=0, keepdims=True)\nline =",
-        ),
-        "You multiplied by the variance: eps has standard deviation 1 and wants noise_sd.": "noise_sd -> noise_sd**2",
-        "Intercept and slope have changed places: column 0 is the intercept.": "line = -> theta = theta[:, ::-1]\nline =",
+        "A reshape has put numbers in the wrong places. Turn the array instead: eps[s, n] belongs to draw s at point n.": "(line + noise_sd * eps).T -> line.T + noise_sd * eps.reshape(len(x), -1)",
+        "You used the same noise for all draws, or for all points. Each number of eps has its own place: eps[s, n] belongs to draw s at point n.": "eps -> eps[:1]",
+        "You used one line for every draw, the first or the mean one. That is a model that is sure of its coefficients; take each draw's own.": "line = -> theta = theta[:1]\nline =",
     },
 )
+
+
+def by_either_divisor(answer, old, new):
+    """The error may have n or n - 1 in it."""
+    got = read(answer(old, new), (np.zeros(()), np.zeros(())))
+    by_n = np.std(old - new) / np.sqrt(len(old))
+    return (got[0], by_n * np.sqrt(len(old) / (len(old) - 1))) if np.allclose(got[1:], by_n, rtol=1e-5) else got
+
+
 SAVED = Record(
-    minutes=6,
     cases=costs,
     reference=from_pairs,
+    view=by_either_divisor,
     parts=("the saving", "the standard error"),
     right="Right. If the saving is not well above its error, you have not seen a saving.",
     nudge="Not these two. With old = [2, 6, 7] and new = [1, 4, 1] they are 3 and 1.528.",
@@ -116,21 +103,11 @@ SAVED = Record(
         "Begin with `d = old - new`",
     ),
     mistakes={
-        "The saving is right. Your error takes the two costs of a point for independent; what makes a point dear for both drops out of their difference.": (
-            "d.std(ddof=1) -> np.sqrt(old.var(ddof=1) + new.var(ddof=1))"
-        ),
+        "The saving is right. The costs of a point are not independent: take differences first.": "d.std(ddof=1) -> np.sqrt(old.var(ddof=1) + new.var(ddof=1))",
         "The saving is right. That is how far single points differ; a mean of n is quieter.": "/ np.sqrt(len(d)) -> ",
         "The saving is right. Divide by the root of n, not by n.": "np.sqrt(len(d)) -> len(d)",
-        "Nearly: the standard deviation is estimated around the points' own mean, so divide by n - 1 in it (NumPy: ddof=1).": "ddof=1 -> ddof=0",
-        "You took 1 from n twice. It belongs in the standard deviation; the mean is one of n.": "len(d) -> len(d) - 1",
-        "The standard error is right. Your saving is a sum over the points: it was asked for per point.": "d.mean() -> d.sum()",
-        "Those are the two risks. Their difference was asked for, and its standard error.": (
-            "d.mean(), d.std(ddof=1) / np.sqrt(len(d)) -> old.mean(), new.mean()"
-        ),
-        "Yours are shares of the old risk, as in the report. Here both are asked for in the unit of the loss.": (
-            "d.mean() -> d.mean() / old.mean()",
-            "d = old - new -> d = (old - new) / old.mean()",
-        ),
+        "Those are the two risks. Their difference was asked for, and its standard error.": "d.mean(), d.std(ddof=1) / np.sqrt(len(d)) -> old.mean(), new.mean()",
+        "Yours are shares of the old risk, as in the report. Here both are asked for in the unit of the loss.": "d.mean() -> d.mean() / old.mean()",
     },
 )
 TASKS = {"posterior": POSTERIOR, "predictive": PREDICTIVE, "saved": SAVED}

@@ -1,11 +1,11 @@
-"""What several records of this chapter share: bounds at two places, mean logarithms without digamma, parameters near 0."""
+"""What several records of this chapter share: a normal sample, bounds at two places, mean logarithms without digamma, parameters near 0."""
 
 from itertools import product
 
 import numpy as np
+from scipy.stats import gamma, norm
 
 from course_pkg.checks._judge import numbers
-from course_pkg.checks.record import Later
 
 TINY = 1e-3
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(80)
@@ -33,6 +33,26 @@ def beside(other):
     return view
 
 
+def log_joint(mu, precision, x, m, tau, alpha, beta):
+    """The log of prior times likelihood of a normal sample x, density by density: mu is N(m, 1 / tau), its precision Gamma(alpha, beta)."""
+    prior = norm.logpdf(mu, m, tau**-0.5) + gamma.logpdf(precision, alpha, scale=1 / beta)
+    return prior + sum(norm.logpdf(one, mu, precision**-0.5) for one in x)
+
+
+def parabola(f):
+    """The top of a log density that is a parabola, and its precision, from three places."""
+    low, middle, high = map(f, (-1.0, 0.0, 1.0))
+    bend = 2 * middle - low - high
+    return (high - low) / 2 / bend, bend
+
+
+def gamma_of(f):
+    """Shape and rate of a gamma from its log density c + (a - 1) log g - b g at five places."""
+    at = np.array([0.2, 0.5, 1.0, 2.0, 5.0])
+    _, a, b = np.linalg.lstsq(np.stack([np.ones(5), np.log(at), -at], axis=1), np.array([f(g) for g in at]))[0]
+    return a + 1, b
+
+
 def mean_logs(eta):
     """Means of the logarithms under a Dirichlet, along the last axis, by quadrature of (x^(a-1) - x^(s-1)) / (1 - x)."""
     one = np.asarray(eta, dtype=float)
@@ -41,9 +61,8 @@ def mean_logs(eta):
     return sum(1 / (total + j) - 1 / (one + j) for j in range(ABOVE)) - high
 
 
-def shared(scores):
-    """Probabilities along the last axis from differences of their logarithms."""
-    return 1 / np.exp(scores[..., None, :] - scores[..., :, None]).sum(axis=-1)
+# Probabilities along the last axis from differences of their logarithms
+shared = lambda scores: 1 / np.exp(scores[..., None, :] - scores[..., :, None]).sum(axis=-1)
 
 
 def assignments(z):
@@ -63,8 +82,8 @@ def edge(kind, pi, B, entry):
 
 def edges(cases, underflow, cut, naive, apart):
     """Later cases with parameters near 0: logarithms cut off, exponentials that round to 0, and products of them that do."""
-    return (
-        Later(CUT, lambda rng: [*cases(rng, "graded note"), *cases(rng, "graded entry")], cut),
-        Later(underflow, lambda rng: cases(rng, "tiny"), naive),
-        Later(CROSSED, lambda rng: cases(rng, "crossed"), apart),
-    )
+    return {
+        CUT: (lambda rng: [*cases(rng, "graded note"), *cases(rng, "graded entry")], cut),
+        underflow: (lambda rng: cases(rng, "tiny"), naive),
+        CROSSED: (lambda rng: cases(rng, "crossed"), apart),
+    }

@@ -2,16 +2,11 @@
 
 import numpy as np
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 from solutions.vi._tools import edge, edges, mean_logs, shared
 
-
-def scores(pi, B):
-    return mean_logs(pi)[:, None] + mean_logs(B).T
-
-
-def shares_by_integrals(pi, B):
-    return shared(scores(pi, B))
+scores = lambda pi, B: mean_logs(pi)[:, None] + mean_logs(B).T
+shares_by_integrals = lambda pi, B: shared(scores(pi, B))
 
 
 def round_by_parts(n, pi, B, alpha, gamma):
@@ -45,15 +40,9 @@ def counted(rng, kind=""):
         yield n, pi, B
 
 
-def rounds(rng, kind=""):
-    return [(*case, *rng.uniform([0.15, 0.6], [0.4, 0.9]).tolist()) for case in counted(rng, kind)]
-
-
-def an_empty_note(cases):
-    """The last note has no words."""
-    return [(n * (np.arange(len(n)) < len(n) - 1)[:, None], *rest) for n, *rest in cases]
-
-
+rounds = lambda rng, kind="": [(*case, *rng.uniform([0.15, 0.6], [0.4, 0.9]).tolist()) for case in counted(rng, kind)]
+# The last note has no words
+an_empty_note = lambda cases: [(n * (np.arange(len(n)) < len(n) - 1)[:, None], *rest) for n, *rest in cases]
 UNDERFLOW = (
     "Right for moderate parameters. For parameters of 0.001 all exponentials of mean logarithms for a note and an entry may round to 0, and "
     "then their sum is 0, too. Take the largest logarithm of each note and entry off first, or use scipy.special's softmax and logsumexp."
@@ -70,7 +59,6 @@ high, top = a.max(axis=2, keepdims=True), b.max(axis=1, keepdims=True)
 each = np.exp(a - high) * np.exp(b - top)
 """
 SHARES = Record(
-    minutes=10,
     cases=tables,
     reference=shares_by_integrals,
     right="Right. All copies of a word in a note are alike, so one row of probabilities does for them.",
@@ -84,19 +72,10 @@ SHARES = Record(
     mistakes={
         "Those are the right weights. For each note and entry they have to sum to one.": "softmax(log_z, axis=2) -> np.exp(log_z)",
         "You normalised over the entries. Each entry is given to topics.": "axis=2 -> axis=1",
-        "The numbers of a whole note sum to one. Those of each note and entry should.": "axis=2 -> axis=(1, 2)",
-        "Those are logarithms. Take exponentials, and let them sum to one over the topics.": (
-            "softmax(log_z, axis=2) -> log_z",
-            "softmax(log_z, axis=2) -> np.log(softmax(log_z, axis=2))",
-        ),
         NOT_MEANS: MEANS,
         DIVIDED_FIRST: NORMALISED,
-        "For B the second term of the mean logarithm is missing, or it has a sum over the topics and cancels. A topic is a row of B; the sum "
-        "over its entries differs from topic to topic.": "mean_log(B) -> digamma(B)",
+        "For B the second term of the mean logarithm is missing. A topic is a row, and its sum is the topic's own.": "mean_log(B) -> digamma(B)",
         "You left out what is known of the note's proportions.": "mean_log(pi) -> 0 * mean_log(pi)",
-        "You left out which entry it is.": "mean_log(B) -> 0 * mean_log(B)",
-        "The right numbers, but the topics should be on the last axis, the entries before it.": "softmax(log_z, axis=2) -> softmax(log_z, axis=2).swapaxes(1, 2)",
-        "You say which topic is the most probable. How probable is each?": "softmax(log_z, axis=2) -> 1.0 * (log_z == log_z.max(axis=2, keepdims=True))",
     },
     later=edges(
         lambda rng, kind: list(tables(rng, kind)),
@@ -107,7 +86,6 @@ SHARES = Record(
     ),
 )
 ROUND = Record(
-    minutes=12,
     cases=rounds,
     reference=round_by_parts,
     right="Right. A count multiplies: a note of a million words costs as much as one of ten, if it has the same entries.",
@@ -121,43 +99,27 @@ ROUND = Record(
     mistakes={
         "Every entry votes once, also one that the note does not have. Multiply its share by its count.": "n[:, :, None] * -> ",
         "An entry votes once however often it occurs. It has as many votes as its count.": "n[:, :, None] -> (n[:, :, None] > 0)",
-        "You cut counts off to whole numbers, as if there were a copy of the word for each. A count of 2.5 has 2.5 votes.": "n[:, :, None] -> np.floor(n)[:, :, None]",
         "You divided by the length of the note. A longer note has more votes and is surer.": "n[:, :, None] -> (n / n.sum(axis=1, keepdims=True))[:, :, None]",
         "Each is too large by one: the exponent of a Dirichlet density is the parameter less one.": "alpha + -> alpha + 1 +;; gamma + -> gamma + 1 +",
-        "Every topic gets all votes. Each gets its own share of them: an index k.": "shares(pi, B) -> np.ones_like(shares(pi, B))",
-        "You left the priors out: those are the votes.": "alpha + -> ;; gamma + -> ",
         "You added the votes to the old parameters. The votes are added to the priors' parameters, afresh in each round.": "alpha + -> pi +;; gamma + -> B +",
-        "The priors have changed places: alpha belongs to the notes, gamma to the topics.": "return alpha -> return gamma ;; , gamma -> , alpha",
-        "You renewed pi, then shared out again before you renewed B. Here both get their votes from the old tables.": (
-            "return alpha + votes.sum(axis=1), -> pi = alpha + votes.sum(axis=1)\nvotes = n[:, :, None] * shares(pi, B)\nreturn pi,"
-        ),
-        "You renewed B, then shared out again before you renewed pi. Here both get their votes from the old tables.": (
-            "return alpha -> B = gamma + votes.sum(axis=0).T\nvotes = n[:, :, None] * shares(pi, B)\nreturn alpha ;; , gamma + votes.sum(axis=0).T -> , B"
-        ),
-        "All votes of an entry go to one topic. They may be shared.": "shares(pi, B) -> (shares(pi, B) == shares(pi, B).max(axis=2, keepdims=True))",
-        "Your rows sum to one: those are means. The parameters were asked for.": (
-            "return -> pi, B =;; .T -> .T\nreturn pi / pi.sum(axis=1, keepdims=True), B / B.sum(axis=1, keepdims=True)"
-        ),
     },
-    later=(
-        Later(
-            "Right so far, but a note may be empty: it sends no votes, and all its new parameters are alpha.",
+    later={
+        "Right so far, but a note may be empty: it sends no votes, and all its new parameters are alpha.": (
             lambda rng: an_empty_note(rounds(rng)),
             "votes = n -> length = n.sum(axis=1)[:, None, None]\nvotes = length * (n / n.sum(axis=1, keepdims=True))",
         ),
-        *edges(
+        **edges(
             rounds,
             UNDERFLOW,
             f"shares(pi, B) -> softmax(np.maximum({SCORES}, -100), axis=2)",
             f"votes = -> each = np.exp({SCORES})\nvotes =;; shares(pi, B) -> each / each.sum(axis=2, keepdims=True)",
             f"{APART}votes = n[:, :, None] * (each / each.sum(axis=2, keepdims=True))\nreturn alpha + votes.sum(axis=1), gamma + votes.sum(axis=0).T",
         ),
-    ),
+    },
     parts=("the notes' table", "the topics' table"),
 )
 LOG_SUM, MEAN = "logsumexp(scores, axis=2)", "(softmax(scores, axis=2) * scores).sum(axis=2)"
 TERM = Record(
-    minutes=10,
     cases=counted,
     reference=term_by_entropy,
     right="Right. With the best factors for the words, mean logarithm and entropy add up to the logarithm of what they are divided by.",
@@ -171,42 +133,28 @@ TERM = Record(
     mistakes={
         "You left the entropy of the words' factors out.": f"{LOG_SUM} -> {MEAN}",
         "The entropy has the wrong sign. It makes the bound larger.": f"{LOG_SUM} -> (2 * {MEAN} - {LOG_SUM})",
-        "That is the entropy. The mean logarithms belong to it.": f"{LOG_SUM} -> ({LOG_SUM} - {MEAN})",
         "Every entry counts once, also where the note does not have it. Each counts n times.": "n * -> ",
-        "An entry counts once however often it occurs. It counts n times.": "n * -> (n > 0) *",
-        "You divided by the number of words. The sum was asked for.": "return -> return 1 / n.sum() *",
-        "The logarithm of the sum over topics is missing.": f"{LOG_SUM} -> np.exp(scores).sum(axis=2)",
-        "You summed over all words, then took one logarithm. Every word has its own.": f"{LOG_SUM}) -> np.exp(scores).sum(axis=2)));; return -> return np.log(",
         "You added up mean logarithms over the topics. Add up their exponentials, then take the logarithm.": f"{LOG_SUM} -> scores.sum(axis=2)",
-        "You averaged over the topics. The proportions do that already: add up.": f"{LOG_SUM} -> ({LOG_SUM} - np.log(scores.shape[2]))",
         NOT_MEANS: MEANS,
-        DIVIDED_FIRST: f"{NORMALISED} ;; .T -> .T - 2 * digamma(1)",
-        "For pi the second term of the mean logarithm is missing. In the shares it cancels; here it does not.": (
-            "mean_log(pi) -> digamma(pi)",
-            "mean_log -> digamma",
-        ),
-        "For B the second term of the mean logarithm is missing, or its sum goes over the topics. A topic is a row of B: its sum goes over the "
-        "entries.": ("mean_log(B) -> digamma(B)", "mean_log(B) -> (digamma(B) - digamma(B.sum(axis=0)))"),
+        "For pi the second term of the mean logarithm is missing. In the shares it cancels; here it does not.": "mean_log(pi) -> digamma(pi) || mean_log -> digamma",
     },
-    later=(
-        Later(
-            "Right so far, but a note may be empty: then it adds 0.",
+    later={
+        "Right so far, but a note may be empty: then it adds 0.": (
             lambda rng: an_empty_note(counted(rng)),
             "return -> length = n.sum(axis=1, keepdims=True)\nreturn;; n * -> length * (n / length) *",
         ),
-        Later(
-            "Right for moderate parameters. Where a share rounds to 0, as with pi = [[0.001, 5]], its z log z is 0, but worked out as it stands "
-            "it is 0 times minus infinity, which is not a number. Do without log z, or use scipy.special.xlogy.",
+        "Right for moderate parameters. Where a share rounds to 0, as with pi = [[0.001, 5]], its z log z is 0, but worked out as it stands "
+        "it is 0 times minus infinity, which is not a number. Do without log z, or use scipy.special.xlogy.": (
             lambda rng: counted(rng, "lopsided"),
             f"return -> z = softmax(scores, axis=2)\nreturn;; {LOG_SUM} -> (z * (scores - np.log(z))).sum(axis=2)",
         ),
-        *edges(
+        **edges(
             lambda rng, kind: list(counted(rng, kind)),
             UNDERFLOW,
             f"{LOG_SUM} -> logsumexp(np.maximum(scores, -100), axis=2)",
             f"{LOG_SUM} -> np.log(np.exp(scores).sum(axis=2))",
             f"{APART}return np.sum(n * (np.log(each.sum(axis=2)) + high[:, :, 0] + top[:, 0]))",
         ),
-    ),
+    },
 )
 TASKS = {"shares": SHARES, "round": ROUND, "term": TERM}

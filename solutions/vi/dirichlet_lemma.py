@@ -21,7 +21,6 @@ def guess_by_search(eta):
 
 
 MEAN_LOG = Record(
-    minutes=10,
     cases=lambda rng: [(rng.uniform(0.3, 6.0, shape),) for shape in ((2,), (4,), (3, 2), (2, 4))],
     reference=mean_logs,
     right="Right. The sum of the parameters may be anything: twice the parameters have the same mean and other mean logarithms.",
@@ -32,28 +31,16 @@ MEAN_LOG = Record(
         "Begin with `total = eta.sum(axis=-1, keepdims=True)`",
     ),
     mistakes={
-        "You divided the parameters by their sum first. The lemma holds for any positive parameters; their sum says how sure the distribution is.": (
-            "digamma(eta) - digamma(total) -> digamma(eta / total) - digamma(1.0)"
-        ),
+        "You divided the parameters by their sum first. It says how sure the distribution is.": "digamma(eta) - digamma(total) -> digamma(eta / total) - digamma(1.0)",
         "That is the logarithm of the mean. The mean of the logarithm is lower.": "digamma(eta) - digamma(total) -> np.log(eta / total)",
         "The second term is missing: it is the same for all components of a row, but it is not 0.": "- digamma(total) -> ",
-        "You added up the digammas. Add up the parameters, then take the digamma of the sum.": (
-            "digamma(total) -> digamma(eta).sum(axis=-1, keepdims=True)"
-        ),
+        "You added up the digammas. Add up the parameters, then take the digamma of the sum.": "digamma(total) -> digamma(eta).sum(axis=-1, keepdims=True)",
         "Right for one distribution. In a table each row has a sum of its own; you added up all rows.": "eta.sum(axis=-1, keepdims=True) -> eta.sum()",
-        "Right for one distribution. In a table you added up the columns; each row is a distribution.": "eta.sum(axis=-1, keepdims=True) -> eta.sum(axis=0)",
-        "The sign is turned round: the logarithm of a share is negative.": "digamma(eta) - digamma(total) -> digamma(total) - digamma(eta)",
-        "You used log Gamma itself. The digamma function is its derivative.": (
-            "total = -> from scipy.special import gammaln\ntotal = ;; digamma -> gammaln"
-        ),
         "The first term is right. For the sum you took the logarithm; it needs the digamma function, too.": "digamma(total) -> np.log(total)",
-        "You took the density's exponents. The lemma is about the parameters, which are larger by one.": "total = -> eta = eta - 1\ntotal =",
-        "Those are the exponentials. The mean logarithms were asked for.": "digamma(eta) - digamma(total) -> np.exp(digamma(eta) - digamma(total))",
     },
 )
 WEIGHTS = "np.exp(mean_log(eta)) ->"
 GUESS = Record(
-    minutes=10,
     cases=lambda rng: [(rng.uniform(*ends, K),) for K, ends in ((2, (0.4, 3.0)), (3, (0.4, 4.0)), (5, (1.2, 6.0)))],
     reference=guess_by_search,
     right="Right. What may be tiny is quoted lower than its mean, for this loss punishes quoting much of what is hardly there.",
@@ -65,16 +52,10 @@ GUESS = Record(
     ),
     mistakes={
         "That is the mean. It is best if theta and h change places in the loss.": f"{WEIGHTS} eta",
-        "Right up to a factor: what you quote has to sum to one.": "/ weights.sum() -> ",
         "You divided the parameters by their sum first. That sum says how sure the belief is, and it matters here.": "(mean_log(eta)) -> (digamma(eta / eta.sum()))",
         "That is where the density is highest. The loss was not asked.": f"{WEIGHTS} eta - 1",
         "You put everything on the largest component. That is dear wherever the other components are not 0.": f"{WEIGHTS} 1.0 * (eta == eta.max())",
-        "Those are the mean logarithms. What you quote has to be positive and sum to one.": "return weights / weights.sum() -> return mean_log(eta)",
-        "Those are the logarithms of what is to be quoted.": "return weights / weights.sum() -> return np.log(weights / weights.sum())",
         "You divided the mean logarithms by their sum. Take exponentials first.": f"{WEIGHTS} mean_log(eta)",
-        "You took exponentials of the parameters. Take them of the mean logarithms.": f"{WEIGHTS} np.exp(eta)",
-        "You quote the same for all components, whatever the belief is.": f"{WEIGHTS} np.ones(len(eta))",
-        "You counted the mean logarithms twice. The loss has h log h once and h log theta once.": f"{WEIGHTS} np.exp(2 * mean_log(eta))",
     },
 )
 TASKS = {"mean-log": MEAN_LOG, "guess": GUESS}

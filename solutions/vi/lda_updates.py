@@ -5,9 +5,7 @@ import numpy as np
 from course_pkg.checks.record import Record
 from solutions.vi._tools import assignments, edge, edges, mean_logs, shared
 
-
-def words_by_integrals(pi, B, note, word):
-    return shared(mean_logs(pi)[note] + mean_logs(B).T[word])
+words_by_integrals = lambda pi, B, note, word: shared(mean_logs(pi)[note] + mean_logs(B).T[word])
 
 
 def by_slopes(z, row, column, shape, prior):
@@ -20,17 +18,10 @@ def by_slopes(z, row, column, shape, prior):
     return np.reshape(slopes, shape) + 1
 
 
-def notes_by_slopes(z, note, alpha, N):
-    return by_slopes(z, lambda one: note, lambda one: one, (N, z.shape[1]), alpha)
-
-
-def topics_by_slopes(z, word, gamma, V):
-    return by_slopes(z, lambda one: one, lambda one: word, (z.shape[1], V), gamma)
-
-
-def places(rng, T, size):
-    """Where each of T words belongs, in no order; the last place stays empty."""
-    return rng.permutation(np.r_[np.arange(size - 1), rng.integers(0, size - 1, T - size + 1)])
+notes_by_slopes = lambda z, note, alpha, N: by_slopes(z, lambda one: note, lambda one: one, (N, z.shape[1]), alpha)
+topics_by_slopes = lambda z, word, gamma, V: by_slopes(z, lambda one: one, lambda one: word, (z.shape[1], V), gamma)
+# Where each of T words belongs, in no order; the last place stays empty
+places = lambda rng, T, size: rng.permutation(np.r_[np.arange(size - 1), rng.integers(0, size - 1, T - size + 1)])
 
 
 def tables(rng):
@@ -39,10 +30,8 @@ def tables(rng):
         yield rng.uniform(0.3, 5, (N, K)), B, places(rng, T, N), places(rng, T, V)
 
 
-def near_zero(rng, kind):
-    """The first word is the first entry of the first note."""
-    for pi, B, note, word in tables(rng):
-        yield *edge(kind, pi, B, 0), np.r_[0, 1, note[2:]], np.r_[0, 1, word[2:]]
+# The first word is the first entry of the first note
+near_zero = lambda rng, kind: [(*edge(kind, pi, B, 0), np.r_[0, 1, note[2:]], np.r_[0, 1, word[2:]]) for pi, B, note, word in tables(rng)]
 
 
 def votes(rng, sizes):
@@ -52,7 +41,6 @@ def votes(rng, sizes):
 
 
 WORDS = Record(
-    minutes=12,
     cases=tables,
     reference=words_by_integrals,
     right="Right. A topic that few words of the note have voted for is taken down much further than its mean proportion.",
@@ -64,27 +52,10 @@ WORDS = Record(
     ),
     mistakes={
         "Those are the right weights. The probabilities of the topics of a word sum to one.": "softmax(log_z, axis=1) -> np.exp(log_z)",
-        "Those are logarithms. Take exponentials, and let each row sum to one.": (
-            "softmax(log_z, axis=1) -> log_z",
-            "softmax(log_z, axis=1) -> np.log(softmax(log_z, axis=1))",
-        ),
-        "You put means into Bayes' formula, for the note, for the topics or for both. The best factor has the mean of the logarithm, not the "
-        "logarithm of the mean.": (
-            "mean_log(pi) -> np.log(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> np.log(B / B.sum(axis=1, keepdims=True))",
-            "mean_log(pi) -> np.log(pi / pi.sum(axis=1, keepdims=True))",
-            "mean_log(B) -> np.log(B / B.sum(axis=1, keepdims=True))",
-        ),
+        "You put means into Bayes' formula. The best factor has the mean of the logarithm, not the logarithm of the mean.": "mean_log(pi) -> np.log(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> np.log(B / B.sum(axis=1, keepdims=True))",
         "You multiplied parameters as if they were probabilities. What stands in the exponent is a mean logarithm.": "mean_log -> np.log",
-        "You divided the parameters by their sums before the digamma. The lemma holds for any sum, and the sum matters.": (
-            "mean_log(pi) -> digamma(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> digamma(B / B.sum(axis=1, keepdims=True))"
-        ),
-        "For B the second term of the mean logarithm is missing, or it has a sum over the topics and cancels. A topic is a row of B; "
-        "the sum over its entries differs from topic to topic.": "mean_log(B) -> digamma(B)",
+        "For B the second term of the mean logarithm is missing. A topic is a row, and its sum is the topic's own.": "mean_log(B) -> digamma(B)",
         "You left out what is known of the note's proportions.": "mean_log(pi)[note] + -> ",
-        "You left out which word it is.": "+ mean_log(B).T[word] -> ",
-        "Your columns sum to one. It is the topics of each word, a row, whose probabilities do.": "axis=1 -> axis=0",
-        "You take the first note for all words. `note` says in which note each of them stands.": "[note] -> [0]",
-        "You say which topic is the most probable. How probable is each?": "softmax(log_z, axis=1) -> 1.0 * (log_z == log_z.max(axis=1, keepdims=True))",
     },
     later=edges(
         near_zero,
@@ -101,11 +72,9 @@ WORDS = Record(
 )
 ONE_TOO_MANY = "Each is too large by one: the exponent of a Dirichlet density is the parameter less one."
 EXPONENTS = "Those are the exponents of the density. A Dirichlet's parameters are larger by one."
-MEANS = "Your rows sum to one: those are means. The parameters were asked for."
 HARD = "You gave the whole vote of a word to its most probable topic. A vote may be shared."
 SIZE = "Your table is as large as the data happen to need. There are {0}, also when the last of them {1}: the prior is left for it."
 NOTES = Record(
-    minutes=8,
     cases=lambda rng: votes(rng, ((2, 7, 4), (3, 5, 3))),
     reference=notes_by_slopes,
     right="Right. Each row sums to K alpha plus the number of words of its note.",
@@ -119,27 +88,14 @@ NOTES = Record(
     mistakes={
         ONE_TOO_MANY: "return pi -> return pi + 1",
         EXPONENTS: "return pi -> return pi - 1",
-        "Every topic gets all votes of the note. An index k belongs to the votes: each topic gets its own.": (
-            "return pi -> return alpha + (pi - alpha).sum(axis=1, keepdims=True) + 0 * pi"
-        ),
-        "You left the prior out: those are the votes.": "float(alpha) -> 0.0",
-        "You add up the votes of all notes. Only the words of the note itself vote on its proportions.": (
-            "return pi -> return alpha + (pi - alpha).sum(axis=0) + 0 * pi"
-        ),
-        "You averaged the votes of a note. A longer note is surer: add them up.": (
-            "return pi -> votes = pi - alpha\nreturn alpha + votes / np.maximum(votes.sum(axis=1, keepdims=True), 1e-12)"
-        ),
-        MEANS: "return pi -> return pi / pi.sum(axis=1, keepdims=True)",
+        "Every topic gets all votes of the note. Each gets its own: an index k.": "return pi -> return alpha + (pi - alpha).sum(axis=1, keepdims=True) + 0 * pi",
+        "You averaged the votes of a note. A longer note is surer: add them up.": "return pi -> votes = pi - alpha\nreturn alpha + votes / np.maximum(votes.sum(axis=1, keepdims=True), 1e-12)",
         HARD: "note, z) -> note, np.eye(z.shape[1])[z.argmax(axis=1)])",
-        "`table[note] += z` adds only the last of several rows that go to the same place. `np.add.at(table, note, z)` adds them all.": (
-            "np.add.at(pi, note, z) -> pi[note] += z"
-        ),
+        "`table[note] += z` adds only the last row that goes to a place. `np.add.at` adds them all.": "np.add.at(pi, note, z) -> pi[note] += z",
         SIZE.format("N notes", "has no words"): "(N, -> (note.max() + 1,",
-        "You divided alpha by the number of topics. Each topic has the whole of it.": "float(alpha) -> alpha / z.shape[1]",
     },
 )
 TOPICS = Record(
-    minutes=8,
     cases=lambda rng: votes(rng, ((2, 7, 4), (3, 5, 4))),
     reference=topics_by_slopes,
     right="Right. All parameters together sum to K V gamma plus the number of words: no vote is lost, none counts twice.",
@@ -155,15 +111,9 @@ TOPICS = Record(
         EXPONENTS: "gamma + -> gamma - 1 +",
         "Every topic gets all uses of an entry. An index k belongs to the votes: each topic gets its own share.": "votes.T -> votes.sum(axis=1) + 0 * votes.T",
         "You add up a topic's votes over all words, whichever entry of the vocabulary they are.": "votes.T -> votes.sum(axis=0)[:, None] + 0 * votes.T",
-        "You left the prior out: those are the votes. An entry that was not used is not impossible.": "gamma + -> ",
-        MEANS: "return gamma + votes.T -> B = gamma + votes.T\nreturn B / B.sum(axis=1, keepdims=True)",
         HARD: "word, z) -> word, np.eye(z.shape[1])[z.argmax(axis=1)])",
-        "`B[:, word] += z.T` adds only the last of several votes for an entry. `np.add.at(B.T, word, z)` adds them all.": (
-            "np.add.at(votes, word, z) -> votes[word] += z"
-        ),
+        "`B[:, word] += z.T` adds only the last vote for an entry. `np.add.at` adds them all.": "np.add.at(votes, word, z) -> votes[word] += z",
         SIZE.format("V entries", "does not occur"): "(V, -> (word.max() + 1,",
-        "You divided gamma by the size of the vocabulary. Each entry has the whole of it.": "gamma + -> gamma / V +",
-        "You averaged the votes of an entry. Each time that it occurs counts: add them up.": "votes.T -> votes.T / np.maximum(votes.sum(axis=1), 1e-12)",
     },
 )
 TASKS = {"words": WORDS, "notes": NOTES, "topics": TOPICS}

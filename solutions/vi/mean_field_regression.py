@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import norm
 
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 
 def row_by_row(X, y, s, s0):
@@ -22,8 +22,7 @@ def along(e, m, X, y, s, s0):
     return (high - low) / 2 / bend, bend
 
 
-def bent(X, s, s0):
-    return np.array([along(e, 0 * e, X, np.zeros(len(X)), s, s0)[1] ** -0.5 for e in np.eye(X.shape[1])])
+bent = lambda X, s, s0: np.array([along(e, 0 * e, X, np.zeros(len(X)), s, s0)[1] ** -0.5 for e in np.eye(X.shape[1])])
 
 
 def stepped(m, *rest):
@@ -66,9 +65,7 @@ def sums(rng):
 
 
 NOT_SQUARED = "A standard deviation is not squared in yours, s or s0 or both. A precision is one over the square."
-NO_NOISE = "The noise is not in it: a row counts as much as its precision."
 POSTERIOR = Record(
-    minutes=8,
     cases=lambda rng: tables(rng, ((6, 2), (9, 3), (5, 4))),
     reference=row_by_row,
     right="Right. The covariance depends on the columns alone; the outcomes move the mean.",
@@ -83,17 +80,11 @@ POSTERIOR = Record(
         "You left the prior out: that is least squares.": "+ np.eye(X.shape[1]) / s0**2 -> ",
         NOT_SQUARED: ("**2 -> ", "/ s**2 -> / s", "s0**2 -> s0", "y / s**2 -> y / s", "X / s**2 -> X / s"),
         "You added the prior's variance. It is precisions that add up.": "/ s0**2 -> * s0**2",
-        NO_NOISE: "/ s**2 -> ",
-        "Your covariance is right. In the mean a row counts as much as its precision.": "y / s**2 -> y",
         "Your mean is right. Your covariance is that of ridge regression before it is multiplied by s^2.": ", covariance -> , covariance / s**2",
-        "Your covariance is right. Your mean is that of least squares; the prior pulls it towards 0.": (
-            "return covariance @ X.T @ y / s**2 -> return np.linalg.lstsq(X, y)[0]"
-        ),
         "You kept only the covariance's diagonal. The rest belongs to it.": ", covariance -> , np.diag(np.diag(covariance))",
     },
-    later=(
-        Later(
-            "Right where X has more rows than columns. It may have fewer: X^T X alone has no inverse then, and with the prior's part it has.",
+    later={
+        "Right where X has more rows than columns. It may have fewer: X^T X alone has no inverse then, and with the prior's part it has.": (
             lambda rng: tables(rng, ((2, 3), (1, 2))),
             """
             C = s**2 * np.linalg.pinv(X.T @ X)
@@ -101,12 +92,11 @@ POSTERIOR = Record(
             return pull @ np.linalg.lstsq(X, y)[0], C @ pull
             """,
         ),
-    ),
+    },
     parts=("the mean", "the covariance"),
 )
 FULL = "\nP = X.T @ X / s**2 + np.eye(X.shape[1]) / s0**2\n"
 FACTORS = Record(
-    minutes=7,
     cases=lambda rng: [(X, s, s0) for X, _, s, s0 in tables(rng, ((6, 2), (9, 3), (5, 4)))],
     reference=bent,
     right="Right. A factor is as wide as the posterior of its weight would be if all other weights were known.",
@@ -117,25 +107,14 @@ FACTORS = Record(
         "Begin with `precision = (X**2).sum(axis=0) / s**2 + 1 / s0**2`",
     ),
     mistakes={
-        "You used the covariance's diagonal, the posterior's own spread. A factor's variance is one over the diagonal of the precision.": (
-            f"{FULL}return np.sqrt(np.diag(np.linalg.inv(P)))",
-            f"{FULL}return np.diag(np.linalg.inv(P))",
-        ),
+        "You used the covariance's diagonal, the posterior's own spread. A factor's variance is one over the diagonal of the precision.": f"{FULL}return np.sqrt(np.diag(np.linalg.inv(P)))",
         "Those are the variances. The standard deviations were asked for.": "np.sqrt(precision) -> precision",
-        "Those are precisions, or their roots. A standard deviation is one over the root of a precision.": (
-            "1 / np.sqrt(precision) -> precision",
-            "1 / np.sqrt(precision) -> np.sqrt(precision)",
-        ),
         "You took one over the diagonal of the covariance, not of the precision.": f"{FULL}return 1 / np.sqrt(np.diag(np.linalg.inv(P)))",
         "You left the prior out. Its precision is added to that of the data.": "+ 1 / s0**2 -> ",
-        "You averaged the squares of a column. The rows add up: each of them makes the weight better known.": ".sum(axis=0) -> .mean(axis=0)",
         NOT_SQUARED: ("/ s**2 -> / s ;; s0**2 -> s0", "/ s**2 -> / s", "s0**2 -> s0"),
-        NO_NOISE: "/ s**2 -> ",
-        "Those are spreads along the posterior's own axes. A factor belongs to a weight.": f"{FULL}return 1 / np.sqrt(np.linalg.eigvalsh(P))",
     },
 )
 ROUND = Record(
-    minutes=9,
     cases=lambda rng: [(rng.normal(size=len(table[0].T)), *table) for table in tables(rng, ((6, 2), (9, 3), (7, 4)))],
     reference=stepped,
     right="Right. The variances of the factors play no part in it: the means find the posterior's by themselves.",
@@ -146,27 +125,16 @@ ROUND = Record(
         "Begin with `m = np.array(m, dtype=float)`",
     ),
     mistakes={
-        "All your weights look at the old values. A new value is used at once.": (
-            "m = np.array(m, dtype=float) -> old, m = m, np.array(m, dtype=float) ;; X @ m + x * m[j] -> X @ old + x * old[j]"
-        ),
+        "All your weights look at the old values. A new value is used at once.": "m = np.array(m, dtype=float) -> old, m = m, np.array(m, dtype=float) ;; X @ m + x * m[j] -> X @ old + x * old[j]",
         "The weight's own column has to stay out of what is taken off y.": "+ x * m[j] -> ",
-        "You added the best value to the old one. It replaces it.": "m[j] = -> m[j] +=",
         "Each weight is fitted as if it were alone. First take off what the others predict.": "y - X @ m + x * m[j] -> y",
-        "You added what the others predict. It is taken off y.": "- X @ m + x * m[j] -> + X @ m - x * m[j]",
         "You left the prior out: it pulls each weight towards 0.": "+ (s / s0) ** 2 -> ",
         "The noise is not in it: how strongly the prior pulls depends on s.": "s / s0 -> 1 / s0",
-        "Your prior pulls more strongly the wider it is.": "s / s0 -> s0 / s",
         NOT_SQUARED: ("(s / s0) ** 2 -> s / s0", "(s / s0) ** 2 -> s / s0**2", "(s / s0) ** 2 -> s**2 / s0"),
         "Below the bar a row counts as much as its precision. It has to do so above the bar, too.": "= x @ left -> = s**2 * x @ left",
-        "You began with the last weight. A round here begins with the first.": "enumerate(X.T) -> reversed(list(enumerate(X.T)))",
-        "That is where the rounds lead to, the posterior mean. One round was asked for.": (
-            "\n    return np.linalg.solve(X.T @ X + (s / s0) ** 2 * np.eye(len(m)), X.T @ y)"
-        ),
-        "You made two rounds.": "enumerate(X.T) -> 2 * list(enumerate(X.T))",
     },
 )
 RATIO = Record(
-    minutes=7,
     cases=sums,
     reference=ratio_by_blocks,
     right="Right. It is never above 1 if c picks a single weight. For a sum it may be, if the weights are negatively correlated.",
@@ -177,25 +145,12 @@ RATIO = Record(
         "Begin with `narrow = 1 / np.diag(np.linalg.inv(covariance))`",
     ),
     mistakes={
-        "Right as long as the ratio is below 1; above 1 you cut it off. q is never too wide for a single weight, but it may be for a sum.": (
-            "covariance @ c)) -> covariance @ c)).clip(max=1)"
-        ),
-        "You read the variances of the factors off the diagonal of the covariance. They are one over the diagonal of the precision.": (
-            "1 / np.diag(np.linalg.inv(covariance)) -> np.diag(covariance)"
-        ),
+        "Above 1 you cut it off. q is never too wide for one weight, but it may be for a sum.": "covariance @ c)) -> covariance @ c)).clip(max=1)",
+        "A factor's variance is one over the diagonal of the precision, not the covariance's.": "1 / np.diag(np.linalg.inv(covariance)) -> np.diag(covariance)",
         "That is a ratio of variances. One of standard deviations was asked for.": "np.sqrt -> ",
-        "Upside down: q stands above the bar, the posterior below.": "return -> return 1 /",
-        "That is the standard deviation under q. Divide it by the posterior's.": "/ (c @ covariance @ c) -> ",
-        "That is the posterior's standard deviation. It goes below the bar.": "np.sum(c**2 * narrow) / -> ",
-        "Under q the variance of c_j w_j is c_j squared times that of w_j.": "c**2 -> abs(c)",
-        "You added standard deviations. It is variances that add up.": (
-            "np.sqrt(np.sum(c**2 * narrow) / -> np.sum(abs(c) * np.sqrt(narrow)) / np.sqrt("
-        ),
+        "You added standard deviations. It is variances that add up.": "np.sqrt(np.sum(c**2 * narrow) / -> np.sum(abs(c) * np.sqrt(narrow)) / np.sqrt(",
         "You took the diagonal of the precision for variances: take one over it.": "1 / np.diag -> np.diag",
-        "You took one over the diagonal of the covariance. Invert the matrix first.": "np.linalg.inv(covariance) -> covariance",
-        "q is right. In the posterior the weights hang together: the variance of c @ w holds their covariances, too.": (
-            "c @ covariance @ c -> c**2 @ np.diag(covariance)"
-        ),
+        "In the posterior the weights hang together: its variance holds their covariances.": "c @ covariance @ c -> c**2 @ np.diag(covariance)",
     },
 )
 TASKS = {"posterior": POSTERIOR, "factors": FACTORS, "round": ROUND, "ratio": RATIO}

@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from course_pkg.checks._judge import Verdict, agree, call, numbers, read, shape_words
 from course_pkg.checks._settle import settled
-from course_pkg.checks.record import Later, Record
+from course_pkg.checks.record import Record
 
 # Steps that are powers of two, so that they are exact in single precision, too.
 GRID, FINE, WIDE = np.linspace(-16, 16, 257), np.linspace(-16, 17, 529), np.linspace(-60, 60, 961)
@@ -110,7 +110,6 @@ def choices(rng):
 
 PARTS = ("the mean", "the standard deviation")
 FORWARD = Record(
-    minutes=6,
     cases=lambda rng: [(grid, bumps(rng, grid)) for grid in (GRID, np.linspace(-14, 12, 131), np.linspace(-10, 15, 501))],
     reference=moments,
     right="Right. The mean of two bumps may lie where there is nearly nothing, and the forward divergence does not mind.",
@@ -128,14 +127,11 @@ FORWARD = Record(
             """,
         "Those are mean and spread of the grid's places. Each place counts with the probability that p gives it.": "\nreturn theta.mean(), theta.std()",
         "The mean is right. The squares are to be taken around it, not around zero.": "theta - mu -> theta",
-        "That is the normal with the smallest KL(q || p). In KL(p || q) the average is under p, so q must be where p is, everywhere.": (
-            lambda theta, log_p: searched(theta, log_p, 0)
-        ),
+        "That is the smallest KL(q || p). In KL(p || q) q must be where p is, everywhere.": lambda theta, log_p: searched(theta, log_p, 0),
     },
     parts=PARTS,
 )
 DIVERGENCE = Record(
-    minutes=14,
     cases=dials,
     reference=averaged,
     right="Right: one dial from KL(q || p) at 0 to KL(p || q) at 1 and beyond.",
@@ -146,32 +142,20 @@ DIVERGENCE = Record(
         "Begin with `log_q, step = norm.logpdf(theta, mu, sigma), theta[1] - theta[0]`",
     ),
     mistakes={
-        "The sign is turned: yours is never above 0, and lowest where q is worst. That is what a concave f does.": "return step -> return -step ;; integral - 1 -> 1 - integral",
-        "For a other than 0 and 1 that is Renyi's divergence, a function of the same integral. Here no logarithm is taken of it.": (
-            "(integral - 1) / (a * (a - 1)) -> np.log(integral) / (a - 1)"
-        ),
-        "You have p and q exchanged: a is the exponent of p, and 1 - a that of q.": (
-            "log_q, step = -> a = 1 - a\nlog_q, step =",
-            "integral = -> a = 1 - a\nintegral =",
-        ),
+        "For a other than 0 and 1 that is Renyi's divergence. Here no logarithm is taken.": "(integral - 1) / (a * (a - 1)) -> np.log(integral) / (a - 1)",
+        "You have p and q exchanged: a is the exponent of p, and 1 - a that of q.": "log_q, step = -> a = 1 - a\nlog_q, step = || integral = -> a = 1 - a\nintegral =",
         "Right but for a = 0 and a = 1, which you have exchanged. As a goes to 0, the average is under q alone.": "a == 0 -> a == 1.0 ;; a == 1: -> a == 0:",
         "For a other than 0 and 1 the factor 1 / (a (a - 1)) is missing.": "/ (a * (a - 1)) -> ",
-        "For a other than 0 and 1 the sign is turned. The factor is 1 / (a (a - 1)), and between 0 and 1 it is negative.": "(a * (a - 1)) -> (a * (1 - a))",
         "For a other than 0 and 1 you did not take 1 off the integral. With q = p a divergence is 0.": "integral - 1 -> integral",
         "You summed over the grid without its step. A density needs the width of a cell to be a probability.": "step * -> ",
-        "Your q has another spread. sigma is its standard deviation, as SciPy's normal wants it: no root, no square.": (
-            "mu, sigma) -> mu, np.sqrt(sigma))",
-            "mu, sigma) -> mu, sigma**2)",
-        ),
     },
-    later=(
-        Later(
-            "Right on a short grid. Far out p or q is rounded to 0, and then a ratio or a logarithm of it is lost; a floor does not bring it back. "
-            "Stay with logarithms: `log_p` as it is, that of q from `norm.logpdf`, and `np.exp(a * log_p + (1 - a) * log_q)` last.",
+    later={
+        "Right on a short grid. Far out p or q is rounded to 0, and then a ratio or a logarithm of it is lost; a floor does not bring it back. "
+        "Stay with logarithms: `log_p` as it is, that of q from `norm.logpdf`, and `np.exp(a * log_p + (1 - a) * log_q)` last.": (
             far_out,
             "(log_q - log_p) -> np.log(np.exp(log_q) / np.exp(log_p)) ;; (log_p - log_q) -> np.log(np.exp(log_p) / np.exp(log_q))",
         ),
-    ),
+    },
 )
 CLOSEST_RIGHT = "Right, from the heavier bump alone to a wide normal over both. None of them has two bumps."
 CLOSEST_NUDGE = (
@@ -235,7 +219,6 @@ def dip_words(cases, got, want):
 
 
 CLOSEST = Record(
-    minutes=15,
     by=judge_closest,
     right=CLOSEST_RIGHT,
     nudge=CLOSEST_NUDGE,
@@ -255,7 +238,6 @@ CLOSEST = Record(
     },
 )
 RISKS = Record(
-    minutes=10,
     cases=choices,
     reference=sent,
     right="Right. A belief is paid for by what it makes you do, and that depends on the loss.",
@@ -269,16 +251,10 @@ RISKS = Record(
     mistakes={
         "Those are the risks that the normals promise. What they decide is paid for under p.": "p * loss[h] -> norm.pdf(theta, mu, sigma) * loss[h]",
         "That is the risk of the best decision on p, for every normal. Each normal is to make its own decision, on its own belief.": "norm.pdf(theta, mu, sigma) -> p",
-        "You decided as if the normal's mean were known to be the truth. Average the loss over the whole normal, and then take the lowest.": (
-            "loss @ norm.pdf(theta, mu, sigma) -> loss[:, abs(theta - mu).argmin()]"
-        ),
-        "You took off the least possible risk. The risk itself was asked for.": "np.array(out) -> np.array(out) - step * (loss @ p).min()",
+        "You decided as if the normal's mean were the truth. Average the loss over the normal.": "loss @ norm.pdf(theta, mu, sigma) -> loss[:, abs(theta - mu).argmin()]",
+        "Your normals have other spreads: no root, no square.": "mu, sigma)) -> mu, np.sqrt(sigma))) || mu, sigma)) -> mu, sigma**2))",
         "You summed a density. To be a probability it needs the width of a cell of the grid.": "step * -> ",
         "Those are the rows of the decisions. What each of them costs under p was asked for.": "step * np.sum(p * loss[h]) -> h",
-        "Your normals have other spreads. The second column of `fits` holds standard deviations: no root, no square.": (
-            "mu, sigma)) -> mu, np.sqrt(sigma)))",
-            "mu, sigma)) -> mu, sigma**2))",
-        ),
     },
     rtol=1e-3,
 )

@@ -33,9 +33,8 @@ def whole_by_enumeration(*case):
     return labels[whole.argmin()]
 
 
-def lead(values):
-    """By how much the best value is better than the next."""
-    return np.diff(np.sort(values, axis=-1)[..., :2])[..., 0]
+# By how much the best value is better than the next
+lead = lambda values: np.diff(np.sort(values, axis=-1)[..., :2])[..., 0]
 
 
 def letters(rng):
@@ -61,7 +60,6 @@ def neighbours(states, p, _):
 
 SHARES, CHOICE = "shares = pi / pi.sum(axis=1, keepdims=True) -> shares =", "(shares @ C).argmin(axis=1) ->"
 FILE = Record(
-    minutes=8,
     cases=letters,
     reference=lambda pi, C: shelf_risks(pi, C).argmin(axis=1),
     apart=True,
@@ -76,31 +74,11 @@ FILE = Record(
     mistakes={
         "You take the topic with the largest share, whatever the costs are. That is right if all mistakes cost the same.": f"{CHOICE} shares.argmax(axis=1)",
         "You turned the costs round: C[k, t] has the topic first, the shelf second.": "@ C -> @ C.T",
-        "You take the shelf with the highest risk.": "argmin -> argmax",
-        "You put exponentials of mean logarithms in for the shares. The loss is linear in the shares: their means are needed.": (
-            lambda pi, C: (softmax(digamma(pi), axis=1) @ C).argmin(axis=1)
+        "The loss is linear in the shares: take their means, not mean logarithms.": lambda pi, C: (softmax(digamma(pi), axis=1) @ C).argmin(
+            axis=1
         ),
-        "You took the parameters less one, the density's exponents. The mean share of a topic is its parameter divided by the sum.": (
-            "pi -> (pi - 1)",
-            f"{SHARES} pi - 1",
-            f"{SHARES} np.maximum(pi - 1, 0)",
-        ),
-        "You look at the worst that can happen on a shelf, whatever the shares are.": f"{CHOICE} np.full(len(pi), C.max(axis=0).argmin())",
-        "You add up the costs of a shelf as if all topics had the same share.": f"{CHOICE} np.full(len(pi), C.sum(axis=0).argmin())",
-        "You take the topic whose share, times all that it may cost, is largest. Work out the mean cost of each shelf.": (
-            f"{CHOICE} (shares * C.sum(axis=1)).argmax(axis=1)"
-        ),
-        "Your shelves are numbered from 1. They begin with 0.": "argmin(axis=1) -> argmin(axis=1) + 1",
-        "You divided each topic's parameters by something taken over all letters, such as their sum. The mean shares of a letter are its "
-        "parameters divided by their own sum, that of a row.": (
-            f"{SHARES} pi / pi.sum(axis=0)",
-            f"{SHARES} pi / pi.max(axis=0)",
-            f"{SHARES} pi / np.linalg.norm(pi, axis=0)",
-        ),
-        "You choose one shelf for all letters together. Each letter has parameters, and a shelf, of its own.": (
-            f"{CHOICE} np.full(len(pi), (pi.sum(axis=0) @ C).argmin())",
-            f"{CHOICE} np.full(len(pi), (shares.mean(axis=0) @ C).argmin())",
-        ),
+        "You took the parameters less one, the density's exponents. The mean share of a topic is its parameter divided by the sum.": "pi -> (pi - 1)",
+        "You weigh each share by all that it may cost. Work out the mean cost of each shelf.": f"{CHOICE} (shares * C.sum(axis=1)).argmax(axis=1)",
     },
 )
 MEAN = "\nreturn np.round(p @ states).astype(int)"
@@ -109,7 +87,6 @@ NO_QUANTITY, FROM_ONE = (
     "Your topics are numbered from 1. They begin with 0.",
 )
 EACH = Record(
-    minutes=8,
     cases=tables,
     reference=each_by_enumeration,
     right="Right. The labelling that gets the most words right may itself be improbable, or even impossible.",
@@ -128,22 +105,9 @@ EACH = Record(
         "You count rows. They are not equally probable: each has its weight in p.": "p @ -> np.ones(len(p)) @",
         "You take the least probable topic of each word.": "argmax -> argmin",
         NO_QUANTITY: MEAN,
-        FROM_ONE: "argmax(axis=0) -> argmax(axis=0) + 1",
-        "You give all words the same topic. Each word may have its own.": "chance.argmax(axis=0) -> np.full(len(chance.T), chance.sum(axis=1).argmax())",
-        "You choose among the rows of `states`. The best labelling need not be one of them.": (
-            "\nreturn states[((states[:, None] != states).sum(axis=2) @ p).argmin()]"
-        ),
     },
 )
-LOT = "return rows[weight.argmax()] -> return states[np.flatnonzero(place.ravel() == weight.argmax())"
-CODES = (
-    "states @ 2 ** np.arange(len(states.T))",
-    "states @ np.arange(1, len(states.T) + 1)",
-    "np.sort(states, axis=1)",
-    "states.sum(axis=1)",
-)
 WHOLE = Record(
-    minutes=8,
     cases=tables,
     reference=whole_by_enumeration,
     right="Right. What is asked for is one labelling that is right from end to end, and that has to be a probable one.",
@@ -154,21 +118,9 @@ WHOLE = Record(
         "Begin with `rows, place = np.unique(states, axis=0, return_inverse=True)`",
     ),
     mistakes={
-        "You take the most probable topic of each word. Together they need not be probable, and here all have to be right.": (
-            "\nreturn np.stack([p @ (states == k) for k in range(K)]).argmax(axis=0)"
-        ),
-        "You take the row with the largest entry of p. The same labelling may stand in several rows, and their weights belong together.": (
-            "\nreturn states[p.argmax()]"
-        ),
+        "You take the most probable topic of each word. Here all have to be right together.": "\nreturn np.stack([p @ (states == k) for k in range(K)]).argmax(axis=0)",
+        "You take the row with the largest entry of p. Equal rows' weights belong together.": "\nreturn states[p.argmax()]",
         "You count how often a row occurs. Add up its weights in p instead.": "weights=p -> weights=np.ones(len(p))",
-        "You take the least probable labelling.": "argmax -> argmin",
-        NO_QUANTITY: MEAN,
-        FROM_ONE: "argmax()] -> argmax()] + 1",
-        "You add up the weights of labellings that are not the same: something that you compute of a row is equal for different rows. Two "
-        "rows belong together only if they agree in every word.": (
-            *(f"unique(states -> unique({code} ;; {LOT}[{member}]]" for code in CODES for member in (0, -1)),
-            "unique(states -> unique(np.sort(states, axis=1)",
-        ),
         "You add up the weights of equal rows that stand next to each other. The same labelling may stand anywhere in `states`.": neighbours,
         "You found the place of the best labelling in the table without repeats, and took the row of `states` with that number.": "rows[weight -> states[weight",
     },

@@ -37,3 +37,5 @@ def test_a_student_sees_one_calm_line(graded):
     for error in errors:
         assert error.ename == "NotYet"
         assert error.traceback == ["Not written yet. Ask for a hint when you want one."]
+    said = [output.text for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "stream"]
+    assert said == ["This needs `ridge`, which is not written yet. Write that part first, and come back.\n"]  # of a demonstration

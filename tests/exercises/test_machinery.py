@@ -7,9 +7,9 @@ from scipy.special import gammaln
 from scipy.stats import chi2, ncx2, norm
 from sklearn.linear_model import Ridge
 
-from course_pkg.checks import NotYet, Trouble, catalogue, check, hint, judge, tasks
-from course_pkg.checks._judge import Mistake, bound, key_words, read
-from course_pkg.checks._judge import judge as judge_numbers
+from course_pkg.checks import NotYet, Trouble, catalogue, check, compare, guessed, hint, judge, tasks
+from course_pkg.checks._judge import bound, key_words, read
+from course_pkg.checks.slips import shared_slip
 from solutions.decisions import conjugacy, james_stein, pooled_testing, ridge, stopping
 from tests.exercises import near_misses
 from tools import exercises
@@ -36,8 +36,40 @@ def test_hints_come_in_three_levels(capsys):
     for level, words in enumerate(catalogue()[NAME].hints, start=1):
         hint(NAME, level)
         assert words in capsys.readouterr().out
+    hint(NAME, level=0)  # as it stands in a sheet
+    assert capsys.readouterr().out == ""
     with pytest.raises(ValueError, match="level is 4"):
         hint(NAME, 4)
+
+
+def test_a_guess_is_asked_for_once_and_answered(capsys):
+    assert not guessed(...)
+    assert "A guess first" in capsys.readouterr().out
+    assert guessed(0)
+    for guess, truth, words in [
+        (10, 2.041, "You guessed 10, and it is 2.04."),
+        (2, np.float64(2.041), "You guessed 2, and it is 2.04: well guessed."),
+        (5, 5, "You guessed 5, and it is 5: well guessed."),
+        ("left", "right", "You guessed left, and it is right."),
+        ("left", "left", "You guessed left, and it is left: well guessed."),
+        ("many", 3, "You guessed many, and it is 3."),
+    ]:
+        compare(guess, truth)
+        assert capsys.readouterr().out == words + "\n"
+
+
+def test_an_answer_that_needs_an_unwritten_part_is_told_which():
+    def penalty(sigma, sigma0):
+        raise NotImplementedError
+
+    def fit(x, y, sigma, sigma0):
+        return penalty(sigma, sigma0) * x[0]
+
+    def library(x, y, sigma, sigma0):
+        raise NotImplementedError("no rule for this")
+
+    assert judge("decisions/ridge/fit", fit).message.startswith("This needs `penalty`, which is not written yet.")
+    assert "no rule for this" in judge("decisions/ridge/fit", library).message
 
 
 def test_tasks_lists_every_name_with_stars_and_minutes(capsys):
@@ -102,11 +134,6 @@ def test_an_answer_cannot_change_what_the_next_one_is_given():
     assert judge(name, careless).passed
 
 
-def test_a_right_answer_is_right_even_where_a_mistake_agrees_with_it():
-    same = {"no mistake at all": Mistake(lambda x: x, "words")}
-    assert judge_numbers(lambda x: x, [(2.0,)], lambda x: x, same, right="Right.", nudge="").passed
-
-
 def test_the_false_alarm_rate_is_shared_by_the_comparisons():
     assert bound() == pytest.approx(3.8906, abs=1e-4)  # two-sided, one in ten thousand
     assert 2 * norm.sf(bound(4)) * 4 == pytest.approx(1e-4)
@@ -130,15 +157,14 @@ def test_an_answer_is_read_in_the_form_that_is_wanted():
 
 
 def test_only_the_parts_that_are_off_are_said_to_be_off():
-    def verdict(got):
-        return judge_numbers(
-            lambda: got, [()], lambda: (1.0, 2.0, 3.0, 4.0), {}, right="", nudge="Look.", parts=("a", "b", "c", "d")
-        ).message
+    def words(*got):
+        given, right = ([tuple(np.array(float(one)) for one in row)] for row in (got, (1, 2, 3, 4)))
+        return shared_slip(given, right, [()], lambda: None, ("a", "b", "c", "d"))
 
-    assert verdict((1.0, 2.5, 3.0, 4.0)) == "B is off; the rest is right. Look."
-    assert verdict((0.0, 2.5, 3.0, 4.0)) == "A and b are off; the rest is right. Look."
-    assert verdict((0.0, 2.5, 3.0, 5.0)) == "A, b and d are off; the rest is right. Look."
-    assert verdict((0.0, 0.0, 0.0, 0.0)) == "Look."
+    assert words(1, 2.5, 3, 4) == "B is off; the rest is right. "
+    assert words(0, 2.5, 3, 4) == "A and b are off; the rest is right. "
+    assert words(0, 2.5, 3, 5) == "A, b and d are off; the rest is right. "
+    assert words(0, 0, 0, 0) == ""
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -335,22 +335,6 @@ def _in_jax(slope, q, p, h, steps, M_inv):
     return jax.lax.fori_loop(0, steps, body, (jnp.asarray(q), jnp.asarray(p)))
 
 
-def _kicks_of_h_squared(slope, q, p, h, steps, M_inv):
-    for _ in range(steps):
-        half = p + h**2 / 2 * slope(q)
-        q = q + h * M_inv * half
-        p = half + h**2 / 2 * slope(q)
-    return q, p
-
-
-def _masses_in_the_kick(slope, q, p, h, steps, M_inv):
-    for _ in range(steps):
-        half = p + h / 2 * M_inv * slope(q)
-        q = q + h * half
-        p = half + h / 2 * M_inv * slope(q)
-    return q, p
-
-
 def _end(path, x):
     d = len(x) // 2
     return np.concatenate([np.asarray(part) for part in path(x[:d], x[d:])])
@@ -436,10 +420,6 @@ def _sweep_in_place(z, noise, *corpus):
     return z
 
 
-def _sweep_seen_once(z, noise, notes, words, a, c, K, V):
-    return np.array(_go()(z, noise, notes, words, a, c, z.max() + 1, V))
-
-
 def _collapsed_in_place(i, z, *corpus):
     got = RIGHT(i, z, *corpus)
     z[i] = -1
@@ -452,16 +432,6 @@ def _blocks_without_minlength(z, notes, words, a, c, D, K, V):
         theta[d] += np.bincount(z[notes == d])
     for k in range(K):
         phi[k] += np.bincount(words[z == k], minlength=V)
-    return theta, phi
-
-
-def _blocks_by_index(z, notes, words, a, c, D, K, V, both=True):
-    theta, phi = np.full((D, K), a), np.full((K, V), c)
-    theta[notes, z] += 1
-    if both:
-        phi[z, words] += 1
-    else:
-        np.add.at(phi, (z, words), 1)
     return theta, phi
 
 
@@ -513,10 +483,6 @@ def _path_in_place(slope, q, p, h, steps, M_inv):
     return q, p
 
 
-def _path_both_masses(slope, q, p, h, steps, M_inv):
-    return _rolled()(lambda q: M_inv * slope(q), q, p, h, steps, M_inv)
-
-
 def _path_half_kicks_between(slope, q, p, h, steps, M_inv):
     p = p + h / 2 * slope(q)
     for _ in range(steps):
@@ -534,11 +500,6 @@ def _step_in_place(q, p, noise, keep, u, path, log_density):
 def _refused_end(q, p, noise, keep, u, path, log_density, sign=1):
     end = sign * path(q, keep * p + (1 - keep**2) ** 0.5 * noise)[1]
     return _stepped(q, p, noise, keep, u, path, log_density, end=lambda q, _: (q, end))
-
-
-def _step_kick_last(q, p, noise, keep, u, path, log_density):
-    q, p = _stepped(q, p, noise, 1.0, u, path, log_density)
-    return q, keep * p + (1 - keep**2) ** 0.5 * noise
 
 
 def _alpha_by_exponentials(log_density, q, p, q_new, p_new, M_inv):
@@ -562,15 +523,9 @@ def _sweep_into_its_arguments(key, mu, gamma, *data):
     return mu, gamma
 
 
-def _not_those(part, words):
-    """A check of what is said of a part, without the sentence that says it again."""
-    return f"{part} is off; the rest is right. {words}"
-
-
 LEFT = "Leave arguments as they are"
 NEAR_MISSES = [
     ("two-makers/maker", "in the share only", _in_share_only, "Not those probabilities."),
-    ("two-makers/maker", "starts apart", lambda *case: _by_starts(*case, later=0), "The starts of one winch share one unknown phi"),
     ("two-makers/maker", "phi drawn", _by_draws, ""),
     ("two-makers/maker", "maker 1 alone", lambda *case: _by_starts(*case)[1], "have shape (2,)"),
     ("two-makers/maker", "maker 1 first", lambda *case: _by_starts(*case)[::-1], "Maker 0 comes first."),
@@ -585,17 +540,7 @@ NEAR_MISSES = [
     ("two-scans/audit", "no drift", lambda pi, P: (0.0, np.abs(pi[:, None] * P - (pi[:, None] * P).T).max()), "Your drift is 0 whatever"),
     ("gibbs-normal/mu", "in place", _mu_shifted, LEFT),
     ("gibbs-normal/mu", "root of the precision", lambda x, g, m, t: (_conditional(0, g, x, m, t)[0], (t + len(x) * g) ** 0.5), "root of"),
-    ("gibbs-normal/gamma", "no alpha", lambda x, mu, a, b: (len(x) / 2, b + ((x - mu) ** 2).sum() / 2), "lacks alpha"),
-    ("gibbs-normal/gamma", "no beta", lambda x, mu, a, b: (a + len(x) / 2, ((x - mu) ** 2).sum() / 2), "lacks beta"),
-    (
-        "gibbs-normal/gamma",
-        "third of the squares",
-        lambda x, mu, a, b: (a + len(x) / 2, b + ((x - mu) ** 2).sum() / 3),
-        _not_those("The rate", "With x ="),
-    ),
     (RANDOM, "in place", _sweep_into_its_arguments, "`mu` and `gamma` are not what they were"),
-    ("gibbs-normal/late", "mean scatter put in", lambda mu, g, at: norm.sf(at, mu.mean(), (g**-0.5).mean()), "into one normal"),
-    ("gibbs-normal/late", "mean variance put in", lambda mu, g, at: norm.sf(at, mu.mean(), (1 / g).mean() ** 0.5), "into one normal"),
     ("gibbs-normal/late", "sample variance", lambda mu, g, at: norm.sf(at, mu.mean(), (mu.var(ddof=1) + (1 / g).mean()) ** 0.5), "mixture"),
     (
         "gibbs-normal/late",
@@ -620,8 +565,6 @@ NEAR_MISSES = [
         )
         for what, o in (("notes", (1, 0, 0)), ("topics", (0, 1, 0)), ("entries", (0, 0, 1)))
     ),
-    ("gibbs-topics/blocks", "repeats lost by index", _blocks_by_index, "np.add.at"),
-    ("gibbs-topics/blocks", "repeats lost in theta", lambda *case: _blocks_by_index(*case, both=False), "np.add.at"),
     (
         "gibbs-topics/collapsed",
         "K from the data",
@@ -636,53 +579,31 @@ NEAR_MISSES = [
     ),
     ("gibbs-topics/collapsed", "in place", _collapsed_in_place, "`z` is not what it was"),
     ("gibbs-topics/collapsed", "no a", _col(lambda n, m, t, a, c, K, V: n * (c + m) / (V * c + t)), "a, is missing"),
-    ("gibbs-topics/collapsed", "note below the bar", _col(lambda n, m, t, a, c, K, V: (a + n) * (c + m) / (V * c + n)), "of the note"),
     ("gibbs-topics/sweep", "in place", _sweep_in_place, "`z` is not what it was"),
-    ("gibbs-topics/sweep", "K from the data once", _sweep_seen_once, "takes the sizes from the data"),
-    (
-        "gibbs-topics/sweep",
-        "K from the data each time",
-        _go(lambda i, z, d, w, a, c, K, V: RIGHT(i, z, d, w, a, c, z.max() + 1, V)),
-        "takes the sizes from the data",
-    ),
     ("gibbs-topics/sweep", "floats", lambda *case: np.array(_go()(*case), dtype=float), "integers"),
-    ("gibbs-topics/sweep", "the wrong argmax", _go(pick=lambda p, u: int((np.cumsum(p) < u).argmax())), "all get topic 0"),
     ("gibbs-topics/sweep", "note by note", lambda z, u, d, *rest: _in_order(z, u, d, *rest), "from note to note"),
     ("leapfrog/path", "in place", _path_in_place, "`q` and `p` are not what they were"),
-    ("leapfrog/path", "masses in both", _path_both_masses, "Your kicks are multiplied"),
     ("leapfrog/path", "half kicks between", _path_half_kicks_between, "Between two drifts"),
     ("leapfrog/volume", "coarse", lambda *case: _volume(*case, step=0.1), "bend"),
     ("leapfrog/volume", "half as coarse", lambda *case: _volume(*case, step=0.07), "bend"),
     ("leapfrog/volume", "too fine", lambda *case: _volume(*case, step=1e-14), ""),
-    ("leapfrog/volume", "not divided", lambda *case: _volume(*case, gather=lambda J: abs(np.linalg.det(2e-5 * J))), "one and the same"),
     ("leapfrog/volume", "single precision", _volume_single, ""),
     ("leapfrog/way-back", "position turned", _back_turned, "You turned the position"),
-    ("leapfrog/way-back", "position turned and left", lambda *case: _back_turned(*case, home=1), "You turned the position"),
     ("leapfrog/acceptance", "ratio of exponentials", _alpha_by_exponentials, "another constant"),
     ("leapfrog/acceptance", "exponent at most one", _alpha(rule=lambda lost: math.exp(min(1.0, lost))), "stop the exponent"),
-    ("leapfrog/acceptance", "at least one", _alpha(rule=lambda lost: max(1.0, math.exp(lost))), "never less than 1"),
     ("leapfrog/step", "in place", _step_in_place, "`p` is not what it was"),
     ("leapfrog/step", "the refused end's momentum", _refused_end, "you keep the momentum of its end"),
     ("leapfrog/step", "the refused end's, turned", lambda *case: _refused_end(*case, sign=-1), "you keep the momentum of its end"),
-    ("leapfrog/step", "kick last", _step_kick_last, "You kick after the test"),
-    ("leapfrog/step", "root of the rest", _with(kick=lambda p, e, k: k * p + (1 - k) ** 0.5 * e), "loses variance"),
-    ("leapfrog/step", "square of the rest", _with(kick=lambda p, e, k: k * p + (1 - k * k) * e), "loses variance"),
     ("two-scans/update", "lazy", _lazy, "Not that kernel"),
     ("two-scans/update", "the whole row", lambda t, part: _by_loops(t, part)[0], "shape (6, 6)"),
     ("two-scans/update", "the conditional", lambda t, part: t / t.sum(axis=part, keepdims=True), "shape (6, 6)"),
-    ("two-scans/update", "four axes", lambda t, part: _by_loops(t, part).reshape(*t.shape, *t.shape), "shape (6, 6)"),
     ("two-scans/update", "twice two states", lambda t, part: np.eye(4), "shape (6, 6)"),
     ("two-scans/update", "pi and P", lambda t, part: (t.ravel(), _by_loops(t, part)), "(6, 6)"),
     ("two-scans/update", "rounded", lambda t, part: _by_loops(t, part).round(2), "Not that kernel"),
     ("two-scans/update", "always u", lambda t, part: _by_loops(t, 0), "You redraw u"),
     ("two-scans/update", "always v", lambda t, part: _by_loops(t, 1), "You redraw v"),
-    ("two-scans/update", "flows", lambda t, part: t.ravel()[:, None] * _by_loops(t, part), "those are flows"),
     ("two-scans/ratio", "a difference", lambda t, lot, x, y: lot[y] - lot[x], "Not that ratio"),
-    ("two-scans/ratio", "product", lambda t, lot, x, y: lot[y] * lot[x], "Not that ratio"),
     ("two-scans/ratio", "squared", lambda t, lot, x, y: _whole(t, lot, x, y) ** 2, "Not that ratio"),
-    ("two-scans/ratio", "marginals", lambda t, lot, x, y: t[y[0]].sum() / t[x[0]].sum(), "Not that ratio"),
-    ("two-scans/ratio", "both turns", lambda t, lot, x, y: lot[y] * (1 - lot[y]) / lot[x] / (1 - lot[x]), "Not that ratio"),
-    ("two-scans/ratio", "turn there only", lambda t, lot, x, y: 1 / lot[x], "Not that ratio"),
     ("two-scans/ratio", "a matrix", lambda t, lot, x, y: lot / lot[x], "to be one number"),
     ("two-scans/scans", "half of two", lambda U: ((U[0] + U[1]) / 2, U[0] @ U[1]), "Not those scans"),
     (
@@ -697,14 +618,7 @@ NEAR_MISSES = [
         lambda U: ((np.mean(U, axis=0) + np.eye(len(U[0]))) / 2, np.linalg.multi_dot(U)),
         "The random scan is off",
     ),
-    ("two-scans/scans", "powers", lambda U: (np.mean(U, axis=0), np.linalg.matrix_power(U[0], len(U))), "The systematic scan is off"),
     ("two-scans/scans", "the sweep alone", lambda U: np.linalg.multi_dot(U), "tuple of 2"),
-    (
-        "two-scans/scans",
-        "sweep twice",
-        lambda U: (np.mean(U, axis=0), np.linalg.matrix_power(np.linalg.multi_dot(U), 2)),
-        "The systematic scan is off",
-    ),
     ("two-scans/audit", "drift alone", lambda pi, P: np.abs(pi @ P - pi).max(), "tuple of 2"),
     (
         "two-scans/audit",
@@ -712,19 +626,7 @@ NEAR_MISSES = [
         lambda pi, P: (np.abs(pi @ P - pi).sum() / 2, np.abs(pi[:, None] * P - (pi[:, None] * P).T).max()),
         "total variation",
     ),
-    (
-        "two-scans/audit",
-        "two steps",
-        lambda pi, P: (np.abs(pi @ P @ P - pi).max(), np.abs(pi[:, None] * P - (pi[:, None] * P).T).max()),
-        "The drift is off",
-    ),
     ("two-scans/audit", "first row", lambda pi, P: (np.abs(pi @ P - pi).max(), np.abs(pi[0] * P[0] - pi * P[:, 0]).max()), "imbalance"),
-    (
-        "two-scans/audit",
-        "sum of both flows",
-        lambda pi, P: (np.abs(pi @ P - pi).max(), np.abs(pi[:, None] * P + (pi[:, None] * P).T).max()),
-        "You added the flow",
-    ),
     ("two-scans/audit", "arrays", lambda pi, P: (pi @ P - pi, pi[:, None] * P - (pi[:, None] * P).T), "to be one number"),
     ("gibbs-normal/mu", "average of both", lambda x, g, m, t: ((m + x.mean()) / 2, (t + len(x) * g) ** -0.5), "The centre is off"),
     ("gibbs-normal/mu", "centre alone", lambda x, g, m, t: (t * m + g * x.sum()) / (t + len(x) * g), "tuple of 2"),
@@ -736,35 +638,11 @@ NEAR_MISSES = [
     ),
     (
         "gibbs-normal/mu",
-        "sample's spread",
-        lambda x, g, m, t: ((t * m + g * x.sum()) / (t + len(x) * g), x.std() / len(x) ** 0.5),
-        "The standard deviation is off",
-    ),
-    (
-        "gibbs-normal/mu",
         "exchanged",
         lambda x, g, m, t: ((t + len(x) * g) ** -0.5, (t * m + g * x.sum()) / (t + len(x) * g)),
         "in the wrong order",
     ),
-    (
-        "gibbs-normal/mu",
-        "m subtracted",
-        lambda x, g, m, t: ((g * x.sum() - t * m) / (t + len(x) * g), (t + len(x) * g) ** -0.5),
-        "The centre is off",
-    ),
-    (
-        "gibbs-normal/mu",
-        "roots of precisions",
-        lambda x, g, m, t: ((t**0.5 * m + g**0.5 * x.sum()) / (t**0.5 + len(x) * g**0.5), (t + len(x) * g) ** -0.5),
-        "The centre is off",
-    ),
     ("gibbs-normal/gamma", "shape alone", lambda x, mu, a, b: a + len(x) / 2, "tuple of 2"),
-    ("gibbs-normal/gamma", "root", lambda x, mu, a, b: (a + len(x) / 2, b + np.sqrt(((x - mu) ** 2).sum()) / 2), "The rate is off"),
-    ("gibbs-normal/gamma", "sizes", lambda x, mu, a, b: (a + len(x) / 2, b + np.abs(x - mu).sum() / 2), "The rate is off"),
-    ("gibbs-normal/gamma", "squares of x", lambda x, mu, a, b: (a + len(x) / 2, b + (x**2).sum() / 2), "The rate is off"),
-    ("gibbs-normal/gamma", "beta multiplied", lambda x, mu, a, b: (a + len(x) / 2, b * ((x - mu) ** 2).sum() / 2), "The rate is off"),
-    ("gibbs-normal/gamma", "beta a scale", lambda x, mu, a, b: (a + len(x) / 2, 1 / b + ((x - mu) ** 2).sum() / 2), "one over beta"),
-    ("gibbs-normal/gamma", "one observation", lambda x, mu, a, b: (a + 0.5, b + ((x - mu) ** 2).sum() / 2), "The shape is off"),
     ("gibbs-normal/gamma", "integer division", lambda x, mu, a, b: (a + len(x) // 2, b + ((x - mu) ** 2).sum() / 2), "The shape is off"),
     ("gibbs-normal/gamma", "rounded off", lambda x, mu, a, b: (a + len(x) / 2, round(b + ((x - mu) ** 2).sum() / 2)), "The rate is off"),
     (RANDOM, "shape of n", lambda *case: _sweep(*case, half=1), "gamma does not"),
@@ -786,17 +664,7 @@ NEAR_MISSES = [
     (RANDOM, "exchanged", lambda *case: _sweep(*case)[::-1], "changed places"),
     (RANDOM, "one chain", lambda *case: tuple(float(part[0]) for part in _sweep(*case)), "shape"),
     (RANDOM, "stands still", lambda k, mu, g, *rest: (mu, g), "follows its conditional"),
-    ("gibbs-normal/late", "draws above", lambda mu, g, at: np.mean(mu + g**-0.5 > at), "You count the draws"),
     ("gibbs-normal/late", "two-sided", lambda mu, g, at: 2 * np.mean(norm.sf(at, mu, g**-0.5)), "Not that chance"),
-    ("gibbs-normal/late", "median", lambda mu, g, at: np.median(norm.sf(at, mu, g**-0.5)), "Not that chance"),
-    ("gibbs-normal/late", "less one draw", lambda mu, g, at: norm.sf(at, mu, g**-0.5).sum() / (len(mu) - 1), "Not that chance"),
-    (
-        "gibbs-normal/late",
-        "a normal of all",
-        lambda mu, g, at: norm.sf(at, mu.mean(), (mu.var() + (1 / g).mean()) ** 0.5),
-        "into one normal",
-    ),
-    ("gibbs-normal/late", "weighted by gamma", lambda mu, g, at: np.average(norm.sf(at, mu, g**-0.5), weights=g), "Not that chance"),
     (
         "gibbs-normal/late",
         "simulated",
@@ -814,31 +682,13 @@ NEAR_MISSES = [
     ("gibbs-topics/blocks", "c for both", lambda z, d, w, a, c, *s: tuple(c + part for part in _counts(z, d, w, *s)), "theta"),
     (
         "gibbs-topics/blocks",
-        "all words",
-        lambda z, d, w, a, c, *s: (
-            a + _counts(z, d, w, *s)[0],
-            c + 0 * _counts(z, d, w, *s)[1] + _counts(z, d, w, *s)[1].sum(1, keepdims=True),
-        ),
-        "phi",
-    ),
-    (
-        "gibbs-topics/blocks",
-        "repeats lost",
-        lambda z, d, w, a, c, *s: tuple(b + np.minimum(n, 1) for b, n in zip((a, c), _counts(z, d, w, *s), strict=True)),
-        "how often",
-    ),
-    (
-        "gibbs-topics/blocks",
         "one in theta",
         lambda z, d, w, a, c, *s: (a + 1 + _counts(z, d, w, *s)[0], c + _counts(z, d, w, *s)[1]),
         "theta",
     ),
     ("gibbs-topics/topics", "squared", lambda t, f, d, w: (x := (t[d] * f[:, w].T) ** 2) / x.sum(1, keepdims=True), "Not those"),
     ("gibbs-topics/topics", "theta twice", lambda t, f, d, w: (x := t[d] ** 2 * f[:, w].T) / x.sum(1, keepdims=True), "Not those"),
-    ("gibbs-topics/topics", "softmax", lambda t, f, d, w: special.softmax(t[d] * f[:, w].T, axis=1), "Not those"),
     ("gibbs-topics/topics", "turned", lambda t, f, d, w: _a(*_topics_loop(t, f, d, w)).T, "each word has a row"),
-    ("gibbs-topics/topics", "mean proportions", lambda t, f, d, w: (x := t.mean(0) * f[:, w].T) / x.sum(1, keepdims=True), "Not those"),
-    ("gibbs-topics/topics", "logs normalised", lambda t, f, d, w: (x := np.log(t[d] * f[:, w].T)) / x.sum(1, keepdims=True), "Not those"),
     ("gibbs-topics/topics", "one word", lambda t, f, d, w: _topics_loop(t, f, d, w)[0], "shape"),
     (
         "gibbs-topics/collapsed",
@@ -846,68 +696,29 @@ NEAR_MISSES = [
         _col(lambda n, m, t, a, c, K, V: (a + n) / (K * a + t) * (c + m) / (V * c + t)),
         "Not those",
     ),
-    ("gibbs-topics/collapsed", "sums", _col(lambda n, m, t, a, c, K, V: (a + n) + (c + m) / (V * c + t)), "Not those"),
-    ("gibbs-topics/collapsed", "softmax", _col(lambda n, m, t, a, c, K, V: np.exp((a + n) * (c + m) / (V * c + t))), "Not those"),
     ("gibbs-topics/collapsed", "V for V c", _col(lambda n, m, t, a, c, K, V: (a + n) * (c + m) / (V + t)), "Not those"),
     ("gibbs-topics/collapsed", "one for c", _col(lambda n, m, t, a, c, K, V: (a + n) * (1 + m) / (V + t)), "Not those"),
     ("gibbs-topics/collapsed", "a over K", _col(lambda n, m, t, a, c, K, V: (a / K + n) * (c + m) / (V * c + t)), "Not those"),
     ("gibbs-topics/collapsed", "a exponent", _col(lambda n, m, t, a, c, K, V: np.abs(a - 1 + n) * (c + m) / (V * c + t)), "Not those"),
-    ("gibbs-topics/collapsed", "upside down", _col(lambda n, m, t, a, c, K, V: (a + n) * (V * c + t) / (c + m)), "Not those"),
     ("gibbs-topics/collapsed", "logarithms", lambda *case: np.log(RIGHT(*case)), "Not those"),
     ("gibbs-topics/collapsed", "a topic", lambda *case: int(np.argmax(RIGHT(*case))), "shape"),
     ("gibbs-topics/sweep", "every other", _go(order=lambda N: range(0, N, 2)), "Not those topics"),
     ("gibbs-topics/sweep", "twice", lambda *case: _go()(_go()(*case), *case[1:]), "Not those topics"),
     ("gibbs-topics/sweep", "but the last", _go(order=lambda N: range(N - 1)), "The last word keeps"),
     ("gibbs-topics/sweep", "but the first", _go(order=lambda N: range(1, N)), "The first word keeps"),
-    ("gibbs-topics/sweep", "numbered from one", lambda *case: np.array(_go()(*case)) + 1, "Not those topics"),
-    ("gibbs-topics/sweep", "scaled noise", lambda z, u, *corpus: (u * corpus[-2]).astype(int), "same chance"),
-    ("gibbs-topics/sweep", "nothing below the bar", _go(_col(lambda n, m, t, a, c, K, V: (a + n) * (c + m))), "Not those topics"),
     ("gibbs-topics/sweep", "one topic", lambda *case: _go()(*case)[0], "shape"),
-    ("gibbs-topics/sweep", "probabilities", lambda z, u, *corpus: [RIGHT(i, z, *corpus)[0] for i in range(len(z))], "Not those topics"),
-    ("leapfrog/path", "kicks of h squared", _kicks_of_h_squared, "Not that path"),
-    ("leapfrog/path", "masses in the kick", _masses_in_the_kick, "Your kicks are multiplied"),
-    ("leapfrog/path", "a quarter and three", _rolled(0.25, 0.75), "Not that path"),
     ("leapfrog/path", "position alone", lambda *case: _rolled()(*case)[0], "2 values"),
     ("leapfrog/path", "velocity", lambda *case: (_rolled()(*case)[0], case[-1] * _rolled()(*case)[1]), "The momentum is off"),
     ("leapfrog/path", "backwards in time", lambda s, q, p, h, *rest: _rolled()(s, q, p, -h, *rest), "Not that path"),
-    (
-        "leapfrog/path",
-        "momentum at half time",
-        lambda s, q, p, h, n, M: (
-            _rolled()(s, q, p, h, n, M)[0],
-            _rolled()(s, q, p, h, n, M)[1] + h / 2 * s(_rolled()(s, q, p, h, n, M)[0]),
-        ),
-        "Right but for the end",
-    ),
-    ("leapfrog/path", "half the size", lambda s, q, p, h, *rest: _rolled()(s, q, p, h / 2, *rest), "Not that path"),
     ("leapfrog/path", "mass squared", _rolled(mass=lambda M: M**2), "Not that path"),
     ("leapfrog/volume", "large nudges", lambda *case: _volume(*case, step=0.3), ""),
-    ("leapfrog/volume", "not halved", lambda *case: _volume(*case, gather=lambda J: abs(np.linalg.det(2 * J))), "one and the same factor"),
     ("leapfrog/volume", "root", lambda *case: _volume(*case) ** 0.5, "Not that factor"),
     ("leapfrog/volume", "longest axis", lambda *case: _volume(*case, gather=lambda J: np.linalg.norm(J, 2)), "Not that factor"),
-    ("leapfrog/volume", "sum of squares", lambda *case: _volume(*case, gather=np.linalg.norm), "Not that factor"),
-    (
-        "leapfrog/volume",
-        "of the change",
-        lambda *case: _volume(*case, gather=lambda J: abs(np.linalg.det(J - np.eye(len(J))))),
-        "Not that factor",
-    ),
     ("leapfrog/volume", "derivative", lambda *case: _volume(*case, gather=lambda J: J), "to be one number"),
     ("leapfrog/volume", "negated", lambda *case: -_volume(*case), "Not that factor"),
     ("leapfrog/way-back", "turned at both ends", lambda path, q, p: _back(path, q, -p), "Not that difference"),
-    (
-        "leapfrog/way-back",
-        "flips the position",
-        lambda path, q, p: np.abs(np.concatenate(path(-path(q, p)[0], path(q, p)[1])) - np.concatenate([q, p])).max(),
-        "You turned the position",
-    ),
     ("leapfrog/way-back", "halved", lambda *case: _back(*case) / 2, "Not that difference"),
-    ("leapfrog/way-back", "smallest", lambda *case: _back(*case, gather=lambda x: np.abs(x).min()), "Not that difference"),
     ("leapfrog/way-back", "all coordinates", lambda *case: _back(*case, gather=np.abs), "to be one number"),
-    ("leapfrog/way-back", "root mean square", lambda *case: _back(*case, gather=lambda x: np.sqrt(np.mean(x**2))), "Not that difference"),
-    ("leapfrog/way-back", "nothing", lambda *case: 0.0, "find out for any map"),
-    ("leapfrog/way-back", "three paths", lambda path, q, p: _back(path, *path(q, p)), "Not that difference"),
-    ("leapfrog/acceptance", "energy lost", _alpha(rule=lambda lost: lost), "Not that probability"),
     ("leapfrog/acceptance", "squared", _alpha(rule=lambda lost: min(1.0, math.exp(2 * lost))), "Not that probability"),
     ("leapfrog/acceptance", "size", _alpha(rule=lambda lost: math.exp(-abs(lost))), "Not that probability"),
     ("leapfrog/acceptance", "linear", _alpha(rule=lambda lost: min(1.0, max(0.0, 1 + lost))), "Not that probability"),
@@ -937,7 +748,6 @@ NEAR_MISSES = [
     ),
     ("leapfrog/step", "position alone", lambda *case: _stepped(*case)[0], "2 values"),
     ("leapfrog/step", "exchanged", lambda *case: _stepped(*case)[::-1], "in the wrong order"),
-    ("leapfrog/step", "a second path", lambda *case: _stepped(*case, taken=case[5]), "Not that step"),
 ]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from course_pkg.checks import _limit, judge, record, sheet
 from course_pkg.checks.slips import shared_slip
+from solutions.decisions import ridge
 
 RIDGE = sheet.read_sheet(record.ROOT / "solutions" / "decisions" / "ridge.md", "decisions/ridge")
 
@@ -115,9 +116,15 @@ def test_an_answer_that_ends_python_or_never_ends_is_refused_in_words(monkeypatc
     time.sleep(0.2)  # nothing rings once the limit is left
 
 
-def test_a_record_that_does_not_fit_its_sheet_is_no_task_less_but_an_error(monkeypatch):
-    from solutions.decisions import ridge
+def test_a_right_answer_is_right_even_where_a_mistake_agrees_with_it(monkeypatch):
+    same = ridge.PENALTY._replace(mistakes={"words": "return -> return 1 *"})
+    monkeypatch.setitem(ridge.TASKS, "penalty", same)
+    record.sheet_tasks.cache_clear()
+    assert judge("decisions/ridge/penalty", lambda sigma, sigma0: (sigma / sigma0) ** 2).passed
+    record.sheet_tasks.cache_clear()
 
+
+def test_a_record_that_does_not_fit_its_sheet_is_no_task_less_but_an_error(monkeypatch):
     broken = ridge.PENALTY._replace(mistakes={"words": "sigma**4 -> sigma"})
     monkeypatch.setitem(ridge.TASKS, "penalty", broken)
     record.sheet_tasks.cache_clear()

@@ -1,6 +1,7 @@
 """Every task: its stub fails, its solution passes, each mistake fails by its own name, and nothing gives the answer away."""
 
 import inspect
+import itertools
 import re
 
 import jupytext
@@ -109,6 +110,18 @@ def test_the_student_notebook_holds_no_line_of_the_solution(notebook):
     secret = [line.strip() for line in secret if len(line.strip()) > 8]
     assert secret
     assert not shown & set(secret)
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS)
+def test_a_sheet_shows_no_hint_and_no_answer_before_it_is_asked(notebook):
+    cells = [cell.source for cell in code_cells(exercises.student(notebook))]
+    assert all(re.fullmatch(r'hint\("[^"]+", level=0\)', cell) for cell in cells if "hint(" in cell)
+    for guess, demonstration in itertools.pairwise(cells):
+        if guess.startswith("guess = "):
+            assert guess.startswith("guess = ...  # ")
+            assert "\nif guessed(guess):\n" in f"\n{demonstration}"
+            assert "    compare(guess, " in demonstration
+    assert sum("guessed(" in cell for cell in cells) == sum(cell.startswith("guess = ") for cell in cells)
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)

@@ -183,12 +183,6 @@ def _ratio(c, C, v=None, below=None):
     return np.sqrt(c**2 @ v / (c @ C @ c if below is None else below(c, C)))
 
 
-def _in_place(m, X, y, s, s0):
-    for j in range(len(m)):
-        m[j] += X[:, j] @ (y - X @ m) / (X[:, j] @ X[:, j])
-    return m
-
-
 def _small_in_place(q, p):
     q[q == 0] = 1e-12
     return (q * np.log(q / p)).sum()
@@ -224,24 +218,6 @@ def _from(first, x, tau, alpha, beta, rounds):
     return _by_recursion(x, tau, alpha, beta, rounds, first(alpha, beta))
 
 
-def _mu_once_more(x, tau, alpha, beta, rounds):
-    *_, a, b = _rounds(x, tau, alpha, beta, rounds)
-    return *_mu(x, a / b, tau), a, b
-
-
-def _rate_grows(x, tau, alpha, beta, rounds):
-    a, b = alpha, beta
-    for _ in range(rounds):
-        nu, t = _mu(x, a / b, tau)
-        a, b = _gamma(x, nu, t, alpha, b)
-    return nu, t, a, b
-
-
-def _posterior_of_mu(mu, *rest):
-    grid = np.linspace(-60, 60, 24_001)
-    return _marginal(mu, *rest) - special.logsumexp(_marginal(grid, *rest)) - np.log(grid[1] - grid[0])
-
-
 def _only_the_first_off(*case):
     return _marginal(*case) + 0.3 * (np.arange(len(case[0])) == 0)
 
@@ -275,25 +251,14 @@ def _ratio_in_place(c, C):
 
 
 NEAR_MISSES = [
-    ("elbo-lemma/divergence", "squared", lambda q, p: (q * np.log(q / p) ** 2).sum(), "Not that divergence"),
-    ("elbo-lemma/divergence", "both ways", lambda q, p: _kl(q, p) + _kl(p, q), "Not that divergence"),
     ("elbo-lemma/divergence", "mean of both ways", lambda q, p: (_kl(q, p) + _kl(p, q)) / 2, "Not that divergence"),
-    ("elbo-lemma/divergence", "total variation", lambda q, p: abs(q - p).sum() / 2, "Not that divergence"),
-    ("elbo-lemma/divergence", "sizes", lambda q, p: abs(q * np.log(q / p)).sum(), "Not that divergence"),
-    ("elbo-lemma/divergence", "no weights", lambda q, p: np.log(q / p).sum(), "Not that divergence"),
     ("elbo-lemma/divergence", "decimal", lambda q, p: (q * np.log10(q / p)).sum(), "Not that divergence"),
     ("elbo-lemma/divergence", "not added", lambda q, p: q * np.log(q / p), "to be one number"),
     ("elbo-lemma/divergence", "zeros divided", lambda q, p: (q * np.log(q / p)).sum(), "Where q_k is 0"),
     ("elbo-lemma/divergence", "p made to sum to one again", lambda q, p: _kl(q, p / p[q > 0].sum()), "sum to one again"),
     ("elbo-lemma/divergence", "each value left out counts", lambda q, p: _kl(q, p) + 0.1 * (q == 0).sum(), "not where some of q is 0"),
     ("elbo-lemma/divergence", "in place, a small number", _small_in_place, "`q` is not what it was"),
-    ("elbo-lemma/divergence", "chi-squared", lambda q, p: (q * q / p).sum() - 1, "Not that divergence"),
-    ("elbo-lemma/bound", "joint normalised at the end", lambda q, j: -_kl(q, j) / j.sum(), "Not that bound"),
     ("elbo-lemma/bound", "mean", lambda q, j: -_kl(q, j) / len(q), "Not that bound"),
-    ("elbo-lemma/bound", "log of an average joint", lambda q, j: np.log((q * j).sum()) + stats.entropy(q), "Not that bound"),
-    ("elbo-lemma/bound", "from the evidence", lambda q, j: j.sum() - _kl(q, j / j.sum()), "Not that bound"),
-    ("elbo-lemma/bound", "half the entropy", lambda q, j: -_kl(q, j) - stats.entropy(q) / 2, "Not that bound"),
-    ("elbo-lemma/bound", "entropy in bits", lambda q, j: -_kl(q, j) - stats.entropy(q) + stats.entropy(q, base=2), "Not that bound"),
     ("elbo-lemma/bound", "evidence taken off", lambda q, j: -_kl(q, j) - j.sum(), "Not that bound"),
     ("elbo-lemma/bound", "exponential", lambda q, j: np.exp(-_kl(q, j)), "Not that bound"),
     ("elbo-lemma/bound", "zeros divided", lambda q, j: (q * np.log(j / q)).sum(), "Where q_k is 0"),
@@ -305,26 +270,15 @@ NEAR_MISSES = [
         "not where some of q is 0",
     ),
     ("elbo-lemma/bound", "in place", _bound_in_place, "`q` is not what it was"),
-    ("elbo-lemma/bound", "flat", lambda q, j: np.log(j).mean() + np.log(len(q)), "Not that bound"),
     ("elbo-lemma/within", "q alone", lambda *case: _within(*case)[0], "2 values"),
     ("elbo-lemma/within", "exchanged", lambda *case: _within(*case)[::-1], "wrong order"),
     ("elbo-lemma/within", "short", lambda j, ok: (j[ok] / j[ok].sum(), -np.log(j[ok].sum() / j.sum())), "shape"),
     ("elbo-lemma/within", "joint kept", lambda j, ok: (j * ok, _within(j, ok)[1]), "does not sum to one"),
-    ("elbo-lemma/within", "posterior cut", lambda j, ok: (j * ok / j.sum(), _within(j, ok)[1]), "does not sum to one"),
     ("elbo-lemma/within", "in place", _within_in_place, "The right numbers, but afterwards `joint` is not"),
     ("elbo-lemma/within", "in place, and flat", _flat_in_place, "Afterwards `joint` is not"),
     ("elbo-lemma/within", "ratio", lambda j, ok: (_within(j, ok)[0], j.sum() / j[ok].sum()), "ratio of two evidences"),
     ("elbo-lemma/within", "what is kept", lambda j, ok: (_within(j, ok)[0], j[ok].sum() / j.sum()), "ratio of two evidences"),
-    ("elbo-lemma/within", "what is left out", lambda j, ok: (_within(j, ok)[0], j[~ok].sum() / j.sum()), "what is left out, or"),
-    ("elbo-lemma/within", "difference of evidences", lambda j, ok: (_within(j, ok)[0], j[~ok].sum()), "What lacks is off"),
-    (
-        "elbo-lemma/within",
-        "log of what is left out",
-        lambda j, ok: (_within(j, ok)[0], -np.log(j[~ok].sum() / j.sum())),
-        "what is left out, or minus its logarithm",
-    ),
     ("elbo-lemma/within", "other side", lambda j, ok: _within(j, ~ok), "Not that"),
-    ("elbo-lemma/within", "reverse divergence", lambda j, ok: (_within(j, ok)[0], 1 / (j[ok].sum() / j.sum()) - 1), "What lacks is off"),
     ("elbo-lemma/within", "bits", lambda j, ok: (_within(j, ok)[0], _within(j, ok)[1] / np.log(2)), "Right in bits"),
     (
         "elbo-lemma/within",
@@ -332,9 +286,7 @@ NEAR_MISSES = [
         lambda *case: (np.sqrt(_within(*case)[0]) / np.sqrt(_within(*case)[0]).sum(), _within(*case)[1]),
         "Your q is off",
     ),
-    ("elbo-lemma/within", "entropy", lambda j, ok: (_within(j, ok)[0], stats.entropy(_within(j, ok)[0])), "What lacks is off"),
     ("elbo-lemma/units", "decimal", lambda b, k, n, c: (b - n * np.log10(c), k, np.exp(b + k) / c**n), "The bound is off"),
-    ("elbo-lemma/units", "nothing", lambda b, k, n, c: (b, k, np.exp(b + k)), "You let everything stay"),
     (
         "elbo-lemma/units",
         "divergence instead of the bound",
@@ -349,36 +301,10 @@ NEAR_MISSES = [
     ),
     ("elbo-lemma/units", "half of n", lambda b, k, n, c: (b - n * np.log(c) / 2, k, np.exp(b + k) / c ** (n / 2)), "the rest is right"),
     ("elbo-lemma/units", "difference", lambda b, k, n, c: (b - n * np.log(c), k, np.exp(b - k) / c**n), "The evidence is off"),
-    ("elbo-lemma/units", "log c to the n", lambda b, k, n, c: (b - np.log(c) ** n, k, np.exp(b + k) / c**n), "The bound is off"),
-    ("elbo-lemma/units", "evidence per reading", lambda b, k, n, c: (b - n * np.log(c), k, np.exp(b + k) / c), "The evidence is off"),
-    ("elbo-lemma/units", "evidence is the bound's", lambda b, k, n, c: (b - n * np.log(c), k, np.exp(b) / c**n), "The evidence is off"),
-    ("elbo-lemma/units", "divided by n c", lambda b, k, n, c: (b - np.log(n * c), k, np.exp(b + k) / n / c), "the rest is right"),
     ("elbo-lemma/units", "divergence scaled", lambda b, k, n, c: (b - n * np.log(c), k * c, np.exp(b + k) / c**n), "The divergence is off"),
     ("elbo-lemma/units", "two of three", lambda b, k, n, c: (b - n * np.log(c), k), "3 values"),
-    ("simple-model/gamma", "no prior", lambda x, nu, t, a, b: _gamma(x, nu, t, 0, 0), "left alpha or beta out"),
-    ("simple-model/gamma", "no alpha", lambda x, nu, t, a, b: _gamma(x, nu, t, 0, b), "left alpha or beta out"),
-    ("simple-model/gamma", "no beta", lambda x, nu, t, a, b: _gamma(x, nu, t, a, 0), "left alpha or beta out"),
     ("simple-model/gamma", "beta a scale", lambda x, nu, t, a, b: _gamma(x, nu, t, a, 1 / b), "took beta for a scale"),
-    (
-        "simple-model/gamma",
-        "variance taken off",
-        lambda x, nu, t, a, b: (a + len(x) / 2, b + ((x - nu) ** 2 - 1 / t).sum() / 2),
-        "The rate is off",
-    ),
     ("simple-model/gamma", "in place", _gamma_in_place, "`x` is not what it was"),
-    ("simple-model/gamma", "root", lambda x, nu, t, a, b: (a + len(x) / 2, b + ((x - nu) ** 2 + t**-0.5).sum() / 2), "The rate is off"),
-    (
-        "simple-model/gamma",
-        "mean square",
-        lambda x, nu, t, a, b: (a + len(x) / 2, b + ((x - nu) ** 2 + 1 / t).mean() / 2),
-        "averaged the squares",
-    ),
-    (
-        "simple-model/gamma",
-        "half for the spread alone",
-        lambda x, nu, t, a, b: (a + len(x) / 2, b + ((x - nu) ** 2 + 0.5 / t).sum()),
-        "rate is off",
-    ),
     ("simple-model/gamma", "one less", lambda x, nu, t, a, b: (a + (len(x) - 1) / 2, _gamma(x, nu, t, a, b)[1]), "The shape is off"),
     (
         "simple-model/gamma",
@@ -388,18 +314,10 @@ NEAR_MISSES = [
     ),
     ("simple-model/gamma", "mean and variance", lambda *case: (lambda a, b: (a / b, a / b**2))(*_gamma(*case)), "Not that gamma"),
     ("simple-model/gamma", "exchanged", lambda *case: _gamma(*case)[::-1], "Not that gamma"),
-    (
-        "simple-model/gamma",
-        "sample variance",
-        lambda x, nu, t, a, b: (a + len(x) / 2, b + len(x) * (x.var() + 1 / t) / 2),
-        "squares are around",
-    ),
     ("simple-model/gamma", "mean alone", lambda *case: _gamma(*case)[0] / _gamma(*case)[1], "2 values"),
     ("simple-model/mu", "mean for sum", lambda x, g, t: (g * x.mean() / _mu(x, g, t)[1], _mu(x, g, t)[1]), "The centre is off"),
     ("simple-model/mu", "number forgotten", lambda x, g, t: (g * x.sum() / (t + g), t + g), "Not that normal"),
-    ("simple-model/mu", "both variances", lambda x, g, t: _mu(x, 1 / g, 1 / t), "Not that normal"),
     ("simple-model/mu", "variances added", lambda x, g, t: (_mu(x, g, t)[0], 1 / (1 / t + 1 / (len(x) * g))), "The precision is off"),
-    ("simple-model/mu", "one more", lambda x, g, t: (_mu(x, g, t)[0], t + (len(x) + 1) * g), "The precision is off"),
     ("simple-model/mu", "halves", lambda x, g, t: (_mu(x, g, t)[0], _mu(x, g, t)[1] / 2), "The precision is off"),
     (
         "simple-model/mu",
@@ -407,33 +325,11 @@ NEAR_MISSES = [
         lambda x, g, t: ((t + g * x.sum()) / _mu(x, g, t)[1], _mu(x, g, t)[1]),
         "The centre is off",
     ),
-    ("simple-model/mu", "median", lambda x, g, t: (len(x) * g * np.median(x) / _mu(x, g, t)[1], _mu(x, g, t)[1]), "The centre is off"),
     ("simple-model/mu", "centre alone", lambda *case: _mu(*case)[0], "2 values"),
-    ("simple-model/mu", "spread of an observation", lambda x, g, t: (_mu(x, g, t)[0], g), "The precision is off"),
-    (
-        "simple-model/ascent",
-        "mean put in",
-        lambda *case: _rounds(*case, gamma=lambda x, nu, t, a, b: _gamma(x, nu, np.inf, a, b)),
-        "The centre, the precision and the rate are off",
-    ),
-    (
-        "simple-model/ascent",
-        "whole squares",
-        lambda *case: _rounds(*case, gamma=lambda x, n, t, a, b: (_gamma(x, n, t, a, b)[0], 2 * _gamma(x, n, t, a, b)[1] - b)),
-        "The centre, the precision and the rate are off",
-    ),
-    ("simple-model/ascent", "geometric", lambda *case: _rounds(*case, mean=lambda a, b: np.exp(special.digamma(a)) / b), "one round gives"),
-    ("simple-model/ascent", "root", lambda *case: _rounds(*case, mean=lambda a, b: (a / b) ** 0.5), "one round gives"),
     (
         "simple-model/ascent",
         "the end",
         lambda x, t, a, b, rounds: _rounds(x, t, a, b, 200),
-        "The centre, the precision and the rate are off",
-    ),
-    (
-        "simple-model/ascent",
-        "sample mean first",
-        lambda x, t, a, b, r: _rounds(x, t, a, b, r, mu=lambda x, g, t: (x.mean(), _mu(x, g, t)[1])),
         "The centre, the precision and the rate are off",
     ),
     ("simple-model/ascent", "gamma alone", lambda *case: _rounds(*case)[2:], "4 values"),
@@ -441,121 +337,29 @@ NEAR_MISSES = [
     ("simple-model/ascent", "variance", lambda *case: (lambda n, t, a, b: (n, 1 / t, a, b))(*_rounds(*case)), "variance of q(mu)"),
     ("simple-model/ascent", "scale", lambda *case: (lambda n, t, a, b: (n, t, a, 1 / b))(*_rounds(*case)), "The rate is off"),
     ("simple-model/ascent", "rate over shape at first", lambda *case: _from(_rate_over_shape, *case), "rate over shape"),
-    ("simple-model/ascent", "rate over shape later", lambda *case: _rounds(*case, mean=_rate_over_shape), "rate over shape"),
-    ("simple-model/ascent", "mode later", lambda *case: _rounds(*case, mean=lambda a, b: (a - 1) / b), "the mode"),
     ("simple-model/ascent", "mode at first", lambda *case: _from(lambda a, b: (a - 1) / b, *case), "the mode"),
     ("simple-model/ascent", "product at first", lambda *case: _from(lambda a, b: a * b, *case), "shape times rate"),
-    ("simple-model/ascent", "mu once more", _mu_once_more, "once more after it"),
-    ("simple-model/ascent", "rate grows", _rate_grows, "one round gives"),
-    (
-        "simple-model/ascent",
-        "tau doubled",
-        lambda x, t, a, b, r: _rounds(x, 2 * t, a, b, r),
-        "The centre, the precision and the rate are off",
-    ),
-    (
-        "simple-model/marginal",
-        "root 2 pi once",
-        lambda *case: _marginal(*case, cut=lambda a, b, n: (n - 1) / 2 * LOG_2PI),
-        "The constant is off; the rest is right",
-    ),
-    (
-        "simple-model/marginal",
-        "2 pi not halved",
-        lambda *case: _marginal(*case, cut=lambda a, b, n: -n / 2 * LOG_2PI),
-        "The constant is off; the rest is right",
-    ),
     (
         "simple-model/marginal",
         "no gamma(alpha)",
         lambda m, x, t, a, b: _marginal(m, x, t, a, b) + special.gammaln(a),
         "The constant is off; the rest is right",
     ),
-    (
-        "simple-model/marginal",
-        "no gamma(a)",
-        lambda m, x, t, a, b: _marginal(m, x, t, a, b) - special.gammaln(a + len(x) / 2),
-        "The constant is off; the rest is right",
-    ),
-    (
-        "simple-model/marginal",
-        "no constant of mu",
-        lambda m, x, t, a, b: _marginal(m, x, t, a, b) - 0.5 * (np.log(t) - LOG_2PI),
-        "The constant is off; the rest is right",
-    ),
-    ("simple-model/marginal", "posterior", lambda *case: _posterior_of_mu(*case), "The constant is off; the rest is right"),
     ("simple-model/marginal", "one forgotten at one place", _only_the_first_off, "Not that"),
     ("simple-model/marginal", "tau a standard deviation", lambda m, x, t, a, b: _marginal(m, x, t**-2, a, b), "took tau for"),
-    (
-        "simple-model/marginal",
-        "exponent one off",
-        lambda *case: _marginal(*case, cut=lambda a, b, n: np.log(b)),
-        "power of your rate is one off",
-    ),
-    (
-        "simple-model/marginal",
-        "exponent for shape",
-        lambda *case: _marginal(*case, cut=lambda a, b, n: np.log(b) - np.log(a - 1)),
-        "power of your rate is one off",
-    ),
-    (
-        "simple-model/marginal",
-        "factorial",
-        lambda *case: _marginal(*case, cut=lambda a, b, n: np.log(a)),
-        "The constant is off; the rest is right",
-    ),
     ("simple-model/marginal", "tau a variance", lambda mu, x, t, a, b: _marginal(mu, x, 1 / t, a, b), "took tau for"),
     ("simple-model/marginal", "beta a scale", lambda mu, x, t, a, b: _marginal(mu, x, t, a, 1 / b), "Not that"),
-    (
-        "simple-model/marginal",
-        "no prior's rate",
-        lambda m, x, t, a, b: _marginal(m, x, t, a, b) - a * np.log(b),
-        "The constant is off; the rest is right",
-    ),
-    ("simple-model/marginal", "squares subtracted", lambda *case: _marginal(*case, half=-0.01), "Not that"),
-    (
-        "simple-model/marginal",
-        "made to sum to one",
-        lambda *case: special.log_softmax(_marginal(*case)),
-        "The constant is off; the rest is right",
-    ),
     ("simple-model/marginal", "rounded", lambda *case: np.round(_marginal(*case), 1), "With mu = [1]"),
     ("simple-model/marginal", "one number", lambda *case: _marginal(*case).sum(), "shape"),
-    ("simple-model/marginal", "around the sample mean", lambda m, x, t, a, b: 0 * m + _marginal(_a(x.mean()), x, t, a, b), "Not that"),
-    ("bound-that-rises/score", "variance", lambda *case: _score(*case, power=1.0), "Not that score"),
     ("bound-that-rises/score", "error of log joint", lambda c, j, q: (c - (j - q).mean()) / stats.sem(j), "Not that score"),
-    ("bound-that-rises/score", "median", lambda c, j, q: (c - np.median(j - q)) / stats.sem(j - q), "Not that score"),
-    ("bound-that-rises/score", "squared", lambda *case: _score(*case) ** 2, "Not that score"),
-    ("bound-that-rises/score", "half the draws", lambda c, j, q: _score(c, j[::2], q[::2]), "Not that score"),
-    ("bound-that-rises/score", "p-value", lambda *case: 2 * stats.norm.sf(abs(_score(*case))), "Not that score"),
-    ("bound-that-rises/score", "joint alone in the error", lambda c, j, q: (c - j.mean()) / stats.sem(j - q), "Not that score"),
     ("bound-that-rises/score", "a score for each draw", lambda c, j, q: (c - j + q) / stats.sem(j - q), "to be one number"),
-    ("bound-that-rises/score", "relative", lambda c, j, q: (c - (j - q).mean()) / abs((j - q).mean()), "Not that score"),
-    ("bound-that-rises/waiting", "scale", lambda x, a, b, *p: _waiting(x, a, 1 / b, *p), "Not that bound"),
-    ("bound-that-rises/waiting", "one wait", lambda *case: _waiting(*case, n=lambda x: 1), "Not that bound"),
-    ("bound-that-rises/waiting", "mean wait", lambda *case: _waiting(*case, fall=np.mean), "Not that bound"),
-    ("bound-that-rises/waiting", "exponent", lambda *case: _waiting(*case, shape=lambda a0: a0), "Not that bound"),
-    ("bound-that-rises/waiting", "digamma alone", lambda *case: _waiting(*case, log=lambda a, b: special.digamma(a)), "Not that bound"),
     ("bound-that-rises/waiting", "mode", lambda *case: _waiting(*case, log=lambda a, b: np.log(a - 0.5) - np.log(b)), "Not that bound"),
-    ("bound-that-rises/waiting", "half the entropy", lambda *case: _waiting(*case, h=lambda a, b: _h(a, b) / 2), "Not that bound"),
     ("bound-that-rises/waiting", "negated", lambda *case: -_waiting(*case), "Not that bound"),
-    (
-        "bound-that-rises/waiting",
-        "evidence",
-        lambda x, a, b, a0, b0: _evidence_less_kl(x, a0 + len(x), b0 + x.sum(), a0, b0),
-        "Not that bound",
-    ),
     (
         "bound-that-rises/waiting",
         "no gamma function",
         lambda *case: _waiting(*case, h=lambda a, b: _h(a, b) - special.gammaln(a)),
         "Not that bound",
-    ),
-    (
-        "bound-that-rises/weights",
-        "log of variances",
-        lambda *case: _weights(*case, h=lambda sd: 0.5 * np.log(2 * np.pi * np.e * sd**4).sum()),
-        "twice",
     ),
     (
         "bound-that-rises/weights",
@@ -571,70 +375,16 @@ NEAR_MISSES = [
     ),
     (
         "bound-that-rises/weights",
-        "sd for variance",
-        lambda *case: _weights(*case, spread=lambda X, sd: (X**2 @ sd).sum()),
-        "Not that bound",
-    ),
-    ("bound-that-rises/weights", "one row", lambda *case: _weights(*case, spread=lambda X, sd: X[0] ** 2 @ sd**2), "Not that bound"),
-    (
-        "bound-that-rises/weights",
         "spread without columns",
         lambda *case: _weights(*case, spread=lambda X, sd: len(X) * (sd**2).sum()),
         "Not that",
     ),
-    ("bound-that-rises/weights", "spread added", lambda *case: _weights(*case, noise=-1.0), "Not that bound"),
     ("bound-that-rises/weights", "prior's spread added", lambda *case: _weights(*case, prior=-1.0), "Not that bound"),
-    (
-        "bound-that-rises/weights",
-        "mended with a factor",
-        lambda *case: _weights(*case, h=lambda sd: np.log(2 * np.pi * np.e * sd).sum()),
-        "Off by a constant for each weight",
-    ),
     ("bound-that-rises/weights", "prior's 2 pi", lambda *case: _weights(*case) + len(case[2]) * LOG_2PI / 2, "does not depend on q"),
     ("bound-that-rises/weights", "in place", _weights_in_place, "`sd` is not what it was"),
     ("bound-that-rises/waiting", "prior's gamma function", lambda *c: _waiting(*c) + special.gammaln(c[3]), "does not depend on q"),
-    (
-        "bound-that-rises/weights",
-        "no prior",
-        lambda X, y, m, sd, s, s0: _weights(X, y, m, sd, s, s0) - stats.norm.logpdf(m, 0, s0).sum(),
-        "Not that",
-    ),
     ("bound-that-rises/sample", "4 pi", lambda *case: _sample(*case, pi=np.log(4 * np.pi)), "does not depend on q"),
     ("bound-that-rises/sample", "root", lambda *case: _sample(*case, pi=LOG_2PI / 2), "does not depend on q"),
-    ("bound-that-rises/sample", "sign", lambda *case: _sample(*case, pi=-LOG_2PI), "does not depend on q"),
-    ("bound-that-rises/sample", "2 pi, not its log", lambda *case: _sample(*case, pi=2 * np.pi), "does not depend on q"),
-    ("bound-that-rises/sample", "one more e", lambda *case: _sample(*case, pi=LOG_2PI + 1), "does not depend on q"),
-    ("bound-that-rises/sample", "log of q(mu) turned", lambda *c: _sample(*c) + np.log(c[2] / c[5]), "divergence of q(mu)"),
-    (
-        "bound-that-rises/sample",
-        "log of q(mu) turned, as it was",
-        lambda *c: _sample(*c, pi=np.log(np.pi)) + np.log(c[2] / c[5]),
-        "divergence of q(mu)",
-    ),
-    (
-        "bound-that-rises/sample",
-        "log of q(gamma) turned",
-        lambda *c: _sample(*c) + 2 * c[6] * np.log(c[4] / c[7]),
-        "divergence of q(gamma)",
-    ),
-    (
-        "bound-that-rises/sample",
-        "log of q(gamma) turned, as it was",
-        lambda *c: _sample(*c, pi=np.log(np.pi)) + 2 * c[6] * np.log(c[4] / c[7]),
-        "divergence of q(gamma)",
-    ),
-    (
-        "bound-that-rises/sample",
-        "tau_q a variance",
-        lambda x, nu, t, *rest: _sample(x, nu, 1 / t, *rest),
-        "took tau_q for a variance",
-    ),
-    (
-        "bound-that-rises/sample",
-        "tau_q a variance in the misfit",
-        lambda *c: _sample(*c) - c[3] / c[4] * len(c[0]) * (c[2] - 1 / c[2]) / 2,
-        "took tau_q for a variance",
-    ),
     (
         "bound-that-rises/sample",
         "entropy of gamma twice",
@@ -645,12 +395,6 @@ NEAR_MISSES = [
         "bound-that-rises/sample",
         "tau_q's root",
         lambda *case: _sample(*case, extra=lambda n, t, a, b: 0.25 * np.log(t)),
-        "may stay as it was",
-    ),
-    (
-        "bound-that-rises/sample",
-        "no entropies",
-        lambda *c: _sample(*c, extra=lambda n, t, a, b: -_h(a, b) - 0.5 * (LOG_2PI + 1 - np.log(t))),
         "may stay as it was",
     ),
     ("bound-that-rises/sample", "prior's constant", lambda *case: _sample(*case) - 0.5 * np.log(case[5]), "does not depend on q"),
@@ -665,23 +409,12 @@ NEAR_MISSES = [
         lambda X, y, s, s0: (_ridge(X, y, s, s0)[1] @ _ridge(X, y, s, s0)[0], _ridge(X, y, s, s0)[1]),
         "mean is off",
     ),
-    ("mean-field-regression/posterior", "noise per row", lambda X, y, s, s0: _ridge(X, y, s / len(y) ** 0.5, s0), "Not that normal"),
     (
         "mean-field-regression/posterior",
         "noise added",
         lambda *c: (_ridge(*c)[0], _ridge(*c)[1] + c[2] ** 2 * np.eye(c[0].shape[1])),
         "covariance is off",
     ),
-    (
-        "mean-field-regression/posterior",
-        "root of the covariance",
-        lambda *c: (_ridge(*c)[0], linalg.sqrtm(_ridge(*c)[1]).real),
-        "covariance is off",
-    ),
-    ("mean-field-regression/posterior", "centred columns", lambda X, y, s, s0: _ridge(X - X.mean(0), y, s, s0), "Not that normal"),
-    ("mean-field-regression/posterior", "neither squared", lambda X, y, s, s0: _ridge(X, y, s**0.5, s0**0.5), "not squared in yours"),
-    ("mean-field-regression/posterior", "s not squared", lambda X, y, s, s0: _ridge(X, y, s**0.5, s0), "not squared in yours"),
-    ("mean-field-regression/posterior", "s0 not squared", lambda X, y, s, s0: _ridge(X, y, s, s0**0.5), "not squared in yours"),
     ("mean-field-regression/posterior", "least squares and prior weighed", _weighed, "It may have fewer"),
     ("mean-field-regression/posterior", "in place", _posterior_in_place, "`X` and `y` are not what they were"),
     ("mean-field-regression/posterior", "negated mean", lambda *case: (-_ridge(*case)[0], _ridge(*case)[1]), "The mean is off"),
@@ -692,60 +425,13 @@ NEAR_MISSES = [
         "as if `X` were transposed",
     ),
     ("mean-field-regression/factors", "mean square", lambda X, s, s0: ((X**2).mean(0) / s**2 + s0**-2) ** -0.5, "averaged the squares"),
-    ("mean-field-regression/factors", "neither squared", lambda X, s, s0: _widths(X, s**0.5, s0**0.5), "not squared in yours"),
-    ("mean-field-regression/factors", "s not squared", lambda X, s, s0: _widths(X, s**0.5, s0), "not squared in yours"),
-    ("mean-field-regression/factors", "s0 not squared", lambda X, s, s0: _widths(X, s, s0**0.5), "not squared in yours"),
-    ("mean-field-regression/factors", "precisions", lambda X, s, s0: _widths(X, s, s0, power=1), "or their roots"),
     ("mean-field-regression/factors", "roots of precisions", lambda X, s, s0: _widths(X, s, s0, power=0.5), "or their roots"),
-    (
-        "mean-field-regression/factors",
-        "the posterior's variances",
-        lambda X, s, s0: np.diag(_ridge(X, 0 * X[:, 0], s, s0)[1]),
-        "the posterior's own spread",
-    ),
-    ("mean-field-regression/factors", "deviations", lambda X, s, s0: (len(X) * X.var(0) / s**2 + s0**-2) ** -0.5, "Not those"),
-    ("mean-field-regression/factors", "sum not squared", lambda X, s, s0: (abs(X).sum(0) / s**2 + s0**-2) ** -0.5, "Not those"),
-    ("mean-field-regression/factors", "noise alone", lambda X, s, s0: s / np.sqrt((X**2).sum(0) + 1), "Not those"),
-    ("mean-field-regression/factors", "variances added", lambda X, s, s0: np.sqrt(s**2 / (X**2).sum(0) + s0**2), "Not those"),
     ("mean-field-regression/factors", "s and s0 exchanged", lambda X, s, s0: _widths(X, s0, s), "Not those"),
-    ("mean-field-regression/factors", "one width", lambda X, s, s0: np.full(X.shape[1], _widths(X, s, s0).mean()), "Not those"),
     ("mean-field-regression/factors", "matrix", lambda X, s, s0: np.diag(_widths(X, s, s0)), "shape"),
-    (
-        "mean-field-regression/factors",
-        "all rows of P",
-        lambda X, s, s0: abs(X.T @ X / s**2 + np.eye(X.shape[1]) / s0**2).sum(0) ** -0.5,
-        "Not those",
-    ),
     ("mean-field-regression/round", "first weight only", lambda m, *rest: np.r_[_round(m, *rest)[:1], m[1:]], "Not that round"),
-    ("mean-field-regression/round", "in place, no prior", _in_place, "left the prior out"),
     ("mean-field-regression/round", "in place", _round_in_place, "The right numbers, but afterwards `m` is not what it was"),
-    ("mean-field-regression/round", "neither squared", lambda m, X, y, s, s0: _round(m, X, y, s**0.5, s0**0.5), "not squared in yours"),
-    ("mean-field-regression/round", "s not squared", lambda m, X, y, s, s0: _round(m, X, y, s**0.5, s0), "not squared in yours"),
-    ("mean-field-regression/round", "s0 not squared", lambda m, X, y, s, s0: _round(m, X, y, s, s0**0.5), "not squared in yours"),
-    (
-        "mean-field-regression/round",
-        "noise below only",
-        lambda *case: _round(*case, weight=lambda x, s, s0: x @ x / (x @ x / s**2 + s0**-2)),
-        "above the bar, too",
-    ),
-    ("mean-field-regression/round", "half steps", lambda m, *rest: (m + _round(m, *rest)) / 2, "Not that round"),
-    ("mean-field-regression/round", "differences", lambda m, *rest: _round(m, *rest) - m, "Not that round"),
     ("mean-field-regression/round", "s and s0 exchanged", lambda m, X, y, s, s0: _round(m, X, y, s0, s), "wider it is"),
-    ("mean-field-regression/round", "penalty one", lambda m, X, y, s, s0: _round(m, X, y, 1.0, 1.0), "Not that round"),
-    ("mean-field-regression/round", "nothing moves", lambda m, *rest: m, "Not that round"),
     ("mean-field-regression/round", "starts from zero", lambda m, *rest: _round(0 * m, *rest), "Not that round"),
-    (
-        "mean-field-regression/round",
-        "prior weight by weight",
-        lambda m, X, y, s, s0: _round(m, X, y, s, s0 / len(m) ** 0.5),
-        "Not that round",
-    ),
-    (
-        "mean-field-regression/round",
-        "residual kept",
-        lambda m, X, y, s, s0: m + X.T @ (y - X @ m) / ((X**2).sum(0) + (s / s0) ** 2),
-        "Not that round",
-    ),
     ("mean-field-regression/ratio", "plain c", lambda c, C: _ratio(np.ones_like(c), C), "Not that ratio"),
     ("mean-field-regression/ratio", "mean", lambda c, C: _ratio(c, C) / len(c), "Not that ratio"),
     ("mean-field-regression/ratio", "difference", lambda c, C: 1 - _ratio(c, C), "Not that ratio"),
@@ -753,24 +439,10 @@ NEAR_MISSES = [
     ("mean-field-regression/ratio", "eigenvalues", lambda c, C: _ratio(c, C, v=lambda C: np.linalg.eigvalsh(C)), "Not that ratio"),
     (
         "mean-field-regression/ratio",
-        "signs kept",
-        lambda c, C: abs(c @ (1 / np.diag(np.linalg.inv(C))) ** 0.5) / np.sqrt(c @ C @ c),
-        "Not that ratio",
-    ),
-    (
-        "mean-field-regression/ratio",
-        "precision below",
-        lambda c, C: _ratio(c, C, below=lambda c, C: c @ np.linalg.inv(C) @ c),
-        "Not that ratio",
-    ),
-    (
-        "mean-field-regression/ratio",
         "sizes of c below",
         lambda c, C: _ratio(c, C, below=lambda c, C: abs(c) @ C @ abs(c)),
         "Not that ratio",
     ),
-    ("mean-field-regression/ratio", "never above one", lambda c, C: min(1.0, _ratio(c, C)), "above 1 you cut it off"),
-    ("mean-field-regression/ratio", "clipped", lambda c, C: np.clip(_ratio(c, C), 0, 1), "above 1 you cut it off"),
     ("mean-field-regression/ratio", "smaller by larger", lambda c, C: min(_ratio(c, C), 1 / _ratio(c, C)), "Not that ratio"),
     ("mean-field-regression/ratio", "in place", _ratio_in_place, "`c` is not what it was"),
     ("mean-field-regression/ratio", "fourth root", lambda c, C: _ratio(c, C) ** 0.5, "Not that ratio"),
