@@ -62,7 +62,7 @@ def text(sheet: contents.Sheet, cells: list) -> str:
     body = re.sub(r"\]\(\.\./\.\./book/", "](/", body)
     body = re.sub(r"\]\(((?:\.\./\w+/)?[\w-]+)\.ipynb\)", r"](\1.md)", body)
     title, top, rest = body.strip().split("\n\n", 2)
-    back = f"It belongs to [](/{sheet.page}.md). " if sheet.page else ""
+    back = f"It belongs to [](/{sheet.page}.md) " if sheet.page else ""
     door = f"{{sheet-notebook}}`{sheet.name}` {back}[All exercises](/exercises.md)"
     return f"---\norphan: true\nnosearch: true\n---\n\n{title}\n\n{top}\n\n:::{{div}} sheet-door\n{door}\n:::\n\n{rest}\n"
 
