@@ -45,7 +45,7 @@ def numbers(name: str, x, *, ndim: int | None = None, at_least: int = 0):
 
 def floats(name: str, x):
     """`x` as an array of floats, of single precision at least, whatever they are."""
-    given = x if isinstance(x, jax.Array) else _as_array(name, x)
+    given = x if isinstance(x, jax.Array) else array(name, x)
     if not (given.dtype == bool or jnp.issubdtype(given.dtype, np.integer) or jnp.issubdtype(given.dtype, np.floating)):
         raise ValueError(f"{name} has type {given.dtype}; give real numbers")
     with np.errstate(over="ignore"):  # what single precision cannot hold becomes infinite, and is then named
@@ -58,7 +58,8 @@ def float_type(dtype):
     return np.dtype(np.float32) if single else jnp.result_type(float)
 
 
-def _as_array(name: str, x) -> np.ndarray:
+def array(name: str, x) -> np.ndarray:
+    """`x` as an array of NumPy, whatever it holds, if it is regular and nothing of it is masked."""
     if any(map(np.ma.is_masked, x if isinstance(x, list | tuple) else [x])):
         raise ValueError(f"{name} is a masked array with masked values; leave them out, with compressed(), or fill them, with filled(...)")
     try:
@@ -77,7 +78,7 @@ def number(name: str, x) -> float:
     """`x` as one finite real number, a plain one: JAX gives it the precision of what it meets."""
     if traced(x):
         raise ValueError(f"{name} is a value that JAX is tracing; give a plain number, fixed before the function is compiled")
-    given = _as_array(name, x)
+    given = array(name, x)
     if given.ndim or given.dtype.kind not in "biuf":
         raise ValueError(f"{name} is {x!r}; give one real number")
     if not np.isfinite(given):
@@ -120,7 +121,7 @@ def proportion(name: str, x) -> float:
 
 def count(name: str, x, least: int = 1) -> int:
     """`x` as a whole number, `least` or more."""
-    given = None if traced(x) else _as_array(name, x)
+    given = None if traced(x) else array(name, x)
     if given is None or given.ndim or given.dtype.kind not in "iuf" or given != np.floor(given) or not least <= given < np.inf:
         raise ValueError(f"{name} is {x}; give a whole number, {least} or more")
     return int(given)
@@ -216,7 +217,7 @@ def switch(name: str, x) -> bool:
 
 def labels(name: str, x, shape: tuple[int, ...]) -> np.ndarray:
     """`x` as one label for each of `shape`, numbers or words, none of them missing."""
-    x = _as_array(name, x)
+    x = array(name, x)
     if x.shape != shape:
         raise ValueError(f"{name} has shape {x.shape}; give {shape}, a label for each point")
     if x.dtype.kind not in "biuUSf" or (x.dtype.kind == "f" and not np.isfinite(x).all()):

@@ -177,8 +177,8 @@ def test_p_risk_reads_chains():
         (lambda: d.bayes_decision(d.squared(), {}), "draws holds 0 variables"),
         (lambda: d.bayes_decision(d.squared(), TREE["posterior_predictive"].assign(z=NAMED)), r"draws holds 2 variables \(y, z\)"),
         (lambda: d.bayes_decision(d.squared(), az.from_dict({"posterior": {"y": CHAINS}})), "draws has no group 'posterior_predictive'"),
-        (lambda: posthoc.correct(FLAT.T, H, d.squared()), r"draws come first: give predictive_draws\(array, axis=\(0,\)\)"),
-        (lambda: posthoc.single_quantile(CHAINS, H, d.squared()), r"draws come first: give predictive_draws\(array, axis=\(0, 1\)\)"),
+        (lambda: posthoc.correct(FLAT.T, H, d.squared()), r"draws come first: give axis=0 \(to correct, options=Options\(axis=0\)\)"),
+        (lambda: posthoc.single_quantile(CHAINS, H, d.squared()), r"draws come first: give axis=\(0, 1\)"),
         (lambda: posthoc.predictive_draws({"y": FLAT.T, "z": FLAT.T}), r"predictive holds 2 variables \(y, z\); name one"),
     ],
 )
@@ -187,12 +187,26 @@ def test_what_does_not_fit_is_told_which_axis_would(call, words):
         call()
 
 
-def test_predictive_s_dictionary_is_corrected_like_its_array():
-    y, draws = RNG.normal(size=40), RNG.normal(size=(30, 40))
+@pytest.mark.parametrize("size", [30, 40], ids=["fewer draws than points", "as many"])
+def test_a_correction_reads_an_array_by_the_axis_of_its_draws(size):
+    y, draws = RNG.normal(size=40), RNG.normal(size=(size, 40))
     settings = {"train": np.arange(40) % 2 == 0, "nu": 1.0, "training": posthoc.Training((), restarts=1, steps=20)}
+    ways = [({"y": draws}, None), (draws, 0), (draws.T, -1), (draws[:, None], (0, 1))]
     with pytest.warns(posthoc.CorrectionWarning):
-        first, second = (posthoc.correct(given, y, d.squared(), **settings) for given in ({"y": draws}, draws.T))
-    assert np.array_equal(first.decisions, second.decisions)
+        found = [posthoc.correct(given, y, d.squared(), options=posthoc.Options(axis=axis), **settings) for given, axis in ways]
+    for (given, _), one in zip(ways, found, strict=True):
+        assert np.array_equal(one.decisions, found[0].decisions)
+        assert np.array_equal(posthoc.decide(one, given), one.decisions)
+        assert np.allclose(posthoc.decide(one, {"y": draws[:, :7]}), one.decisions[:7], atol=1e-5)  # names go before the array's axis
+
+
+def test_as_many_draws_as_points_are_read_one_way_only_if_the_reader_says_which():
+    y, draws = RNG.normal(size=12), RNG.normal(size=(12, 12))
+    for read in (posthoc.correct, posthoc.single_quantile):
+        with pytest.raises(ValueError, match=r"as many draws as points, .* give axis=-1 .* draws come last, axis=0 .* if they come first"):
+            read(draws, y, d.squared())
+    levels = [posthoc.single_quantile(draws if axis else draws.T, y, d.squared(), axis=axis).level for axis in (-1, 0)]
+    assert levels[0] == levels[1] == posthoc.single_quantile({"y": draws.T}, y, d.squared()).level
 
 
 # --- losses of one's own -----------------------------------------------------------------------------------------

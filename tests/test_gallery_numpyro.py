@@ -22,6 +22,7 @@ QUICK = {
     "robust_regression", "ordinal", "monotone_effect", "dictionary_of_covariates", "group_covariate", "two_outcomes_of_one_row",
     "survival_by_two_sites", "missing_outcomes_masked", "missing_covariates", "measurement_error", "autoregression", "local_level_by_scan",
     "exponential_smoothing", "partial_of_a_program", "handler_around_a_program", "conditioned", "plain_lists",
+    "gaussian_process",
 }  # fmt: skip
 assert set(WORKING) >= QUICK
 

@@ -58,7 +58,8 @@ def home(tmp_path_factory):
 @pytest.fixture(scope="module")
 def told(home):
     """What is printed there by the README's lines and by calls that want more, in a Python that has the core's libraries only."""
-    lines = re.search(r"## Using the package.*?```python\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.DOTALL)[1]
+    imports, road, *_ = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.DOTALL)
+    lines = imports + road
     names = "decisions, families, fit, gradients, is_gradients, lambertw, lcvi, mcmc, models, posthoc, vi, checks"
     program = f"{HIDE}import course_pkg\nfrom course_pkg import {names}\nprint(course_pkg.__file__)\n{lines}"
     program += ASK.format(calls=list(MISSING))

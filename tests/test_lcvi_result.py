@@ -16,6 +16,7 @@ from numpyro import distributions as dist
 from scipy import stats
 
 from course_pkg import convergence, decisions, lcvi, models, posthoc
+from course_pkg.lcvi import pipeline
 
 KEY = jax.random.key(4)
 RNG = np.random.default_rng(11)
@@ -58,6 +59,21 @@ def test_a_program_goes_in_as_it_is(found):
     np.testing.assert_allclose(in_pymc.decide(new, draws=4000), found.decide(new, draws=4000), atol=0.3)
 
 
+def test_decisions_for_new_rows_are_those_of_a_refit_and_the_plain_ones_those_of_the_posterior(found):
+    new, draws = np.array([0.5, 1.7, 4.0]), 20_000
+    model, data = models.from_numpyro(houses, SIZE, PRICE)
+    again = lcvi.calibrate(jax.random.key(99), model, data, LOSS, **QUICK)
+    precision = 1 / 9 + (SIZE**2).sum()
+    sd = np.sqrt(1 + new**2 / precision)
+    exact = (SIZE * PRICE).sum() / precision * new + stats.norm.ppf(0.2) * sd
+    # quantiles of 20,000 draws, |z| < 4.5, of short climbs whose last step lies up to half a posterior standard deviation off the summit
+    off = 4.5 * sd * np.sqrt(0.2 * 0.8 / draws) / stats.norm.pdf(stats.norm.ppf(0.2)) + 0.5 * new / np.sqrt(precision)
+    one, other = (np.asarray(result.decide({"size": new}, draws=draws, key=KEY)) for result in (found, again))
+    assert (np.abs(one - other) < np.sqrt(2) * off).all()
+    for result in (found, again):
+        assert (np.abs(np.asarray(result.decide({"size": new}, plain=True, draws=draws)) - exact) < off).all()
+
+
 @pytest.mark.parametrize("plain", [False, True])
 def test_decisions_for_new_rows_are_the_quantiles_of_the_predictive(found, plain):
     new, draws = np.array([0.5, 1.7, 4.0]), 20_000
@@ -78,6 +94,15 @@ def test_the_report_says_what_counts(found):
     moved = np.abs(np.asarray(found.calibrated.decisions) - np.asarray(found.plain.decisions)).mean()
     assert lines[4] == f"decisions moved, on average, by {moved:.4g}"
     assert "no held-out rows" in str(found._replace(held_out=None))
+
+
+def test_where_the_plain_decisions_cost_nothing_the_report_says_so(found):
+    y = np.array([1.0, 2.0, 0.0])
+    seen = pipeline._Seen(y, np.ones(3, bool))
+    same, worse = (pipeline._compare(KEY, decisions.squared(), seen, y, y + off) for off in (0.0, 2.0))
+    assert (same.value, worse.value, worse.improved) == (0.0, -np.inf, 4.0)
+    assert "held out                               0           4   nothing to save" in str(found._replace(held_out=worse))
+    assert "from 0 to 4; keep the plain" in pipeline._harm(worse)
 
 
 def test_predictions_are_what_decisions_are_made_of(found):
@@ -102,7 +127,7 @@ def test_a_figure_shows_a_typical_row_and_what_moved(found):
     figure = found.plot(draws=2000)
     left, right = figure.axes
     curves = {line.get_label(): line for line in left.lines if line.get_label() in ("plain", "calibrated")}
-    row = int(left.get_title().removeprefix("row "))
+    row = int(left.get_title().removeprefix("row ").removesuffix(", of median risk"))
     centre = float(found.plain.lam.mu[0]) * SIZE[row]
     sd = np.hypot(float(jnp.exp(found.plain.lam.log_sigma[0])) * SIZE[row], 1.0)
     h, risk = curves["plain"].get_xdata(), curves["plain"].get_ydata()

@@ -9,6 +9,7 @@ import pandas as pd
 import pymc as pm
 import pytest
 from numpyro import distributions as dist
+from scipy import sparse
 
 from course_pkg import decisions, families, gradients, lcvi, models
 from course_pkg.fit import Settings, fit
@@ -219,6 +220,15 @@ def n_table(table, y):
     numpyro.sample("seen", dist.Normal(numpyro.sample("b", dist.Normal(0, 1)) * table["x"], 1), obs=y)
 
 
+def n_field(x, y):
+    spread = numpyro.sample("spread", dist.HalfNormal(1))
+    numpyro.sample("seen", dist.MultivariateNormal(jnp.zeros(len(x)), spread * jnp.eye(len(x))), obs=y)
+
+
+def n_names(x, names, y):
+    numpyro.sample("seen", dist.Normal(sum(numpyro.sample(name, dist.Normal(0, 1)) * x for name in names), 1), obs=y)
+
+
 def p_minibatch():
     with pm.Model() as written:
         pm.Normal("seen", pm.Normal("mu"), 1, observed=pm.Minibatch(Y, batch_size=5), total_size=N)
@@ -280,6 +290,7 @@ FREE = models.linear_regression(1, 1.0, 1.0)
 ROWS = models.Rows(jnp.ones((5, 1)), jnp.arange(5.0))
 PLAIN = gradients.reparameterized(FREE, MEAN_FIELD, 1)
 COLUMN = {"x": jnp.asarray(X[:3]), "y": jnp.asarray(Y[:3])}
+ASIDE = {"x": X[:3, None], "group": GROUP[:3]}
 
 BAD = [
     (lambda: gradients.take({"y": jnp.ones(30), "level": jnp.ones(4)}, jnp.arange(2)), "4 entries in level, 30 entries in y"),
@@ -324,7 +335,23 @@ BAD = [
     (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": X[:3]}), "covariates holds x and not group"),
     (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": None, "group": GROUP}), "covariates holds None for x"),
     (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": 3.0, "group": GROUP}), "covariates holds 3.0 for x"),
-    (lambda: models.from_numpyro(n_array_outside, GROUP, Y), "fn takes a size or a branch from the values of an array"),
+    (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": ["low"], "group": [0]}), "holds .*low.* for x; give an array of numbers"),
+    # a column beside a row would be stretched to a square
+    (lambda: from_numpyro()[0].predict(KEY, jnp.zeros(6), ASIDE), rf"holds x of shape \(3, 1\) where the data have \({N},\)"),
+    (lambda: from_pymc()[0].predict(KEY, jnp.zeros(6), ASIDE), rf"holds x of shape \(3, 1\) where the data have \({N},\)"),
+    (lambda: models.as_model(n_schools, {"sigma": X, "seen": Y}), "data are not the arguments of the program: .* argument 'seen'"),
+    (lambda: models.as_model(n_two_lengths, {"y": Y}), "data are not the arguments of the program: .* argument: 'z'"),
+    (lambda: use((FREE, ROWS), held_out=models.Rows(*(a[:1] for a in ROWS))), r"held_out holds 1 outcome\(s\) that count"),
+    (lambda: models.from_numpyro(n_array_outside, GROUP, Y), "fn hands an array to NumPy.* write it with jax.numpy, or pass what comes"),
+    (lambda: models.from_numpyro(n_schools, np.array(["a", "b"]), Y[:2]), r"sigma holds values of type <U1, .* np.unique\(sigma,"),
+    (lambda: models.from_numpyro(n_schools, [[1.0], [2.0, 3.0]], Y[:2]), "sigma is no regular array of numbers"),
+    (lambda: models.from_numpyro(n_schools, sparse.eye(2), Y[:2]), r"sigma is a sparse table; pass sigma.toarray\(\)"),
+    (lambda: use(models.from_numpyro(n_field, X, Y)), "seen is one draw of MultivariateNormal for all rows"),
+    (lambda: use(models.from_numpyro(n_two_lengths, np.ones(6), np.ones(4))), "predict draws several outcomes"),
+    (
+        lambda: use(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0))).decide({"sigma": np.ones(3)}),
+        "other rows than the 6 that were fitted, and theta has an entry for each of these and none for new ones",
+    ),
     (lambda: models.from_numpyro(n_improper, Y), "fn draws the site after mu from a distribution without a sampler"),
     (
         lambda: models.from_numpyro(n_direction, Y),
@@ -392,12 +419,15 @@ def test_what_a_program_raises_itself_comes_through():
 
 
 def test_columns_lists_dictionaries_and_large_counts_are_data():
-    model, data = models.from_numpyro(n_table, {"x": X}, pd.Series(Y))
-    assert set(data) == {"table", "y"}
+    for x in (X, X.tolist(), pd.Series(X)):
+        model, data = models.from_numpyro(n_table, {"x": x}, pd.Series(Y))
+        assert set(data) == {"table", "y"}
     assert np.allclose(gradients.take(data, jnp.arange(3), model.reading).rows["table"]["x"], X[:3])
     drawn = from_numpyro()[0].predict(KEY, jnp.zeros(6), {"x": [1.0, 2.0], "group": [0, 3]})
     assert drawn.shape == (2,)
     drawn = from_pymc()[0].predict(KEY, jnp.zeros(6), {"x": [1.0, 2.0], "group": [0, 3]})
     assert drawn.shape == (2,)
+    model, data = models.from_numpyro(n_names, X, ["a", "b"], Y)  # words are no data, but an option
+    assert (model.dim, set(data)) == (2, {"x", "y"})
     large = models.from_numpyro(scalar_outside_a_plate, X, np.full(N, 3_000_000_000))[1]["y"]
     assert np.allclose(large, 3e9)

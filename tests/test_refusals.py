@@ -215,7 +215,7 @@ CASES = {
     "posthoc.correct": (
         corrected,
         {"idata": DRAWS, "y": Y, "loss": d.squared(), "train": np.arange(6) % 2 == 0, "quantiles": 2, "covariates": X, "prior": PRIOR}
-        | {"nu": 1.0, "level": 0.9, "far": 0.5, "held_out": 0.4, "training": QUICK, "options": posthoc.Options(), "key": KEY},
+        | {"nu": 1.0, "level": 0.9, "far": 0.5, "axis": -1, "held_out": 0.4, "training": QUICK, "options": posthoc.Options(), "key": KEY},
     ),
     "posthoc.belief_on_grid": (posthoc.belief_on_grid, {"eta": P.cumsum(), "log_density": P}),
     "posthoc.coherent_update": (posthoc.coherent_update, {"belief": BELIEF, "loss": d.squared(), "y": Y, "weight": 2.0}),

@@ -10,13 +10,13 @@ import optax
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard, convergence, families, gradients
-from course_pkg.decisions import paired_reduction
+from course_pkg.decisions import Reduction, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
 from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
 from course_pkg.lcvi.options import Objective, Optimisation, checked_objective, checked_optimisation
-from course_pkg.lcvi.result import Approximation, Calibration, bayes_decisions, predictive
+from course_pkg.lcvi.result import Approximation, Calibration, bayes_decisions, outcomes_drawn, predictive
 from course_pkg.lcvi.steps import Pair
 from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import as_model, require_differentiable
@@ -98,8 +98,8 @@ def calibrate(
         raise ValueError(f"held_out is {type(held_out).__name__}; give {type(data).__name__}, as the data are")
     if model.reading.log_prob is None:
         require_differentiable(model)
-    seen = _seen(model, family, "data", data)
-    later = None if held_out is None else _seen(model, family, "held_out", held_out)
+    seen = _seen(model, family, "data", data, objective.predictive_draws)
+    later = None if held_out is None else _seen(model, family, "held_out", held_out, objective.predictive_draws)
     _foresee(model, given, loss, objective, data)
     said: list[str] = []
 
@@ -171,25 +171,30 @@ class _Seen(NamedTuple):
     counts: np.ndarray  # of bool, in the shape of y
 
 
-def _seen(model, family, name, rows) -> _Seen:
+def _seen(model, family, name, rows, draws) -> _Seen:
     """What was seen of these rows, once it is sure that ``predict`` draws as many, and that both are numbers."""
+    shape = _shape_drawn(model, name, rows)
     try:
         y = model.reading.outcome(rows)
     except KeyError as missing:
         raise ValueError(f"{name} has no {missing}, which the model observes; give it by that name") from missing
     if y is None:
         raise ValueError(
-            f"{name} holds no outcome that the model knows of; say what was seen: models.read_as(model, outcome=lambda data: ...)"
+            f"{name} holds no outcome that the model knows of; say what was seen: models.read_as(model, outcome=lambda data: ...), of a "
+            "program after model, data = models.as_model(program, data)"
         )
-    y, shape = _guard.floats(name, y).astype(jnp.result_type(float)), _shape_drawn(model, name, rows)
+    y = _guard.floats(name, y).astype(jnp.result_type(float))
     if y.shape != shape:
         raise ValueError(f"{name} holds outcomes of shape {y.shape} and predict draws {shape}; give one outcome for each draw")
     mask = None if model.reading.mask is None else model.reading.mask(rows)
     counts = np.broadcast_to(True if mask is None else np.asarray(mask, dtype=bool), shape)
+    if counts.sum() < 2:
+        raise ValueError(f"{name} holds {counts.sum()} outcome(s) that count; give at least 2, or nothing says how sure a saving is")
     _guard.numbers(name, jnp.where(counts, y, 0.0))  # what is masked may be anything
     discrete.check_values(name, np.asarray(y)[counts], model)
-    theta = families.sample(jax.random.key(0), family, family.init(model.dim), 1)[0]  # where the run starts
-    drawn = np.asarray(model.predict(jax.random.key(1), theta, model.reading.covariates(rows)), float)
+    thetas = families.sample(jax.random.key(0), family, family.init(model.dim), draws)  # where the run starts
+    # one draw would do; as many as later are of their shape, so that nothing compiles twice
+    drawn = np.asarray(outcomes_drawn(jax.random.key(1), model, thetas, model.reading.covariates(rows))[0], float)
     if not np.isfinite(drawn[counts]).all():
         place = tuple(np.argwhere(counts & ~np.isfinite(drawn))[0].tolist())
         raise ValueError(
@@ -306,7 +311,10 @@ def _decider(found, model, loss, key, known, plain_h, *, warm):
 
 def _compare(key, loss, seen, before, after):
     costs = [np.asarray(loss(seen.y, h))[seen.counts] for h in (before, after)]
-    return paired_reduction(key, *costs)
+    if costs[0].any():
+        return paired_reduction(key, *costs)
+    share = -np.inf if costs[1].any() else 0.0  # of nothing nothing can be saved
+    return Reduction(share, 0.0, share, share, 0.0, float(costs[1].mean()))
 
 
 def _cut(greatest, share) -> str:
@@ -317,5 +325,7 @@ def _cut(greatest, share) -> str:
 
 
 def _harm(apart) -> str:
+    if apart.baseline == 0:
+        return f"calibration raised the held-out risk from 0 to {apart.improved:.4g}; keep the plain approximation, or try a larger M"
     sure = "and its interval lies below 0" if apart.high < 0 else "though its interval reaches above 0"
     return f"calibration raised the held-out risk by {-100 * apart.value:.2f} % ({sure}); keep the plain approximation, or try a larger M"

@@ -17,6 +17,7 @@ from course_pkg.families import Family
 from course_pkg.fit import Fit
 from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import Model
+from course_pkg.models.reading import own_unknowns, row_count
 
 GRID = 80  # decisions at which a risk is drawn
 MOVED = 6  # unknowns that a figure shows
@@ -53,10 +54,13 @@ class Calibration(NamedTuple):
         """The report as a table, with the warnings below."""
         plain, calibrated = self.plain, self.calibrated
         moved = np.abs(np.asarray(calibrated.decisions, float) - np.asarray(plain.decisions, float))
-        rows = [f"{'mean loss':28}{'plain':>12}{'calibrated':>12}", _row("in its own opinion", plain.risk, calibrated.risk)]
+        rows = [
+            f"{'mean loss':28}{'plain':>12}{'calibrated':>12}   saved, and a 95% interval",
+            _row("in its own opinion", plain.risk, calibrated.risk),
+        ]
         for name, found in (("on the outcomes fitted", self.train), ("held out", self.held_out)):
             if found is not None:
-                saved = f"   saved {found.value:.1%} ({found.low:.1%} to {found.high:.1%})"
+                saved = f"   {found.value:.1%} ({found.low:.1%} to {found.high:.1%})" if found.baseline else "   nothing to save"
                 rows.append(_row(name, found.baseline, found.improved) + saved)
         if self.held_out is None:
             rows.append("no held-out rows: nothing here says whether calibration helps on new ones")
@@ -113,7 +117,7 @@ class Calibration(NamedTuple):
         if covariates is not None:
             known = self._known(covariates)
             try:
-                groups["predictions"] = {"y": outcomes_drawn(jax.random.fold_in(key, 1), self.model, thetas, known)}
+                groups["predictions"] = {"y": _finite(outcomes_drawn(jax.random.fold_in(key, 1), self.model, thetas, known))}
             except (TypeError, ValueError) as problem:
                 raise self._refused(known, problem) from problem
         one_chain = {group: {name: np.asarray(value)[None] for name, value in named.items()} for group, named in groups.items()}
@@ -142,6 +146,7 @@ class Calibration(NamedTuple):
         both = {name: self.predict(covariates, plain=name == "plain", key=key, draws=draws) for name in ("plain", "calibrated")}
         y = {name: np.asarray(drawn, float).reshape(-1, draws) for name, drawn in both.items()}
         best = {name: np.asarray(bayes_decision(self.loss, drawn)) for name, drawn in y.items()}
+        title = "row {}" if row is not None else "row {}, of median risk"
         if row is None:
             each = np.asarray(self.loss(y["plain"], best["plain"][:, None])).mean(axis=-1)
             row = int(np.argsort(each)[(len(each) - 1) // 2])
@@ -153,17 +158,17 @@ class Calibration(NamedTuple):
         risks = {name: cost.mean(axis=0) for name, cost in costs.items()}
         errors = {name: cost.std(axis=0) / np.sqrt(draws) for name, cost in costs.items()}
         chosen = {name: float(best[name][row]) for name in best}
-        return drawing.risks_and_moves(h, risks, errors, chosen, self._moves(key, draws), f"row {row}")
+        return drawing.risks_and_moves(h, risks, errors, chosen, self._moves(key, draws), title.format(row))
 
     def _lam(self, plain):
         return self.plain.lam if plain else self.calibrated.lam
 
     def _decisions(self, y, best):
-        """Where a risk is drawn: at every decision of a list, else along the middle 98 per cent of the outcomes."""
+        """Where a risk is drawn: at every decision of a list, else around the best, as far as half the middle 80 per cent of outcomes."""
         if self.loss.actions is not None:
             return np.arange(self.loss.actions)
-        low, high = np.quantile(y, [0.01, 0.99])
-        return np.unique(np.concatenate([np.linspace(low, high, GRID), best]))
+        reach = 0.5 * np.ptp(np.quantile(y, [0.1, 0.9])) or 1.0  # farther away the risk is so high that nothing else is seen
+        return np.unique(np.concatenate([np.linspace(min(best) - reach, max(best) + reach, GRID), best]))
 
     def _named(self, thetas) -> dict:
         """The model's unknowns at each draw, by name."""
@@ -197,6 +202,13 @@ class Calibration(NamedTuple):
             return ValueError(mend)
         if words.startswith("covariates"):
             return ValueError(words)
+        if isinstance(self.data, Mapping) and not self.model.reading.no_parts:
+            n = row_count(self.data, self.model.reading)
+            if names := own_unknowns(self.model, n):
+                return ValueError(
+                    f"covariates are other rows than the {n} that were fitted, and {names} has an entry for each of these and none for "
+                    "new ones; fit the new rows, too, with their outcomes masked"
+                )
         return ValueError(
             f"covariates is not what predict takes ({words}); give an array of finite numbers, or a dictionary of arrays by name"
         )
@@ -232,15 +244,18 @@ def _entries(named) -> dict[str, np.ndarray]:
 
 
 def outcomes_drawn(key, model: Model, thetas, covariates):
-    """One outcome for each ``theta`` at each row, shape ``(draws, ...)``."""
-    y = jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, len(thetas)), thetas, covariates)
-    return _guard.numbers("the prediction", y)
+    """One outcome for each ``theta`` at each row, shape ``(draws, ...)``, finite or not."""
+    return jax.vmap(model.predict, (0, 0, None))(jax.random.split(key, len(thetas)), thetas, covariates)
 
 
 def predictive(key, model: Model, family: Family, lam, covariates, draws: int):
     """Outcomes drawn from an approximation's predictive, shape ``(draws, ...)``."""
     theta_key, key = jax.random.split(key)
-    return outcomes_drawn(key, model, families.sample(theta_key, family, lam, draws), covariates)
+    return _finite(outcomes_drawn(key, model, families.sample(theta_key, family, lam, draws), covariates))
+
+
+def _finite(y):
+    return _guard.numbers("the prediction", y)
 
 
 def bayes_decisions(loss, y):

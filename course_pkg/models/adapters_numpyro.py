@@ -20,6 +20,10 @@ from course_pkg.models.reading import Reading, map_rows, nothing, whole
 CLOSED_OVER = (
     "the program reaches for an array of {} rows that is no argument of it, so it predicts for these rows alone; make it an argument"
 )
+TOGETHER = (
+    "{} is one draw of {} for all rows: what was seen in some tells of the others, and predict forgets it; give the rows an unknown each "
+    "that joins them, or decide from draws that are conditioned on what was seen (decisions.bayes_decision, posthoc.correct)"
+)
 
 
 def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
@@ -43,10 +47,10 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
         ``{name of the argument: array}`` for others; the values of an outcome are then not looked at, and it may be left out.
 
     Raises:
-        ValueError: if a latent site is discrete or has no sampler, nothing is observed, the model holds a ``param`` or subsamples, a size
-            is taken from the values of an array, rows are picked by booleans, or an argument is a table, a masked array, or a dictionary
-            with plain numbers; the message names the site or the argument. `predict` refuses covariates that leave out an array of rows or
-            differ in length.
+        ValueError: if the arguments are not those of the model, a latent site is discrete or has no sampler, nothing is observed, the model
+            holds a ``param`` or subsamples, a size is taken from the values of an array, rows are picked by booleans, or an argument is a
+            table, a masked array, or a dictionary with plain numbers; the message names the site or the argument. `predict` refuses
+            covariates that leave out an array of rows, are no numbers, or differ in length or in their number of axes.
 
     Example:
         >>> import numpyro
@@ -66,7 +70,10 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     from numpyro.handlers import block, seed, substitute, trace, uncondition
     from numpyro.infer.util import compute_log_probs, constrain_fn, potential_energy
 
-    bound = inspect.signature(fn).bind(*args, **kwargs)
+    try:
+        bound = inspect.signature(fn).bind(*args, **kwargs)
+    except (TypeError, ValueError) as problem:  # the latter of what has no signature
+        raise ValueError(f"data are not the arguments of the program: {problem}; give each by the name that it has there") from problem
     given = {name: as_data(name, value) for name, value in bound.arguments.items()}
     data = {name: value for name, value in given.items() if _is_data(value)}
     sites = _trace(fn, bound, given)
@@ -182,11 +189,16 @@ def _as_many(key, site, shape):
 
 def _by_entry(distribution):
     """The distribution of each entry of the outcome; None where entries belong together, as in a multinomial."""
+    distribution = _of_entries(distribution)
+    return distribution if distribution.event_dim == 0 else None
+
+
+def _of_entries(distribution):
     from numpyro.distributions import Independent, MaskedDistribution
 
     while isinstance(distribution, Independent | MaskedDistribution):
         distribution = distribution.base_dist
-    return distribution if distribution.event_dim == 0 else None
+    return distribution
 
 
 def _log_prob(distribution, y):
@@ -219,25 +231,36 @@ def as_data(name, value):
     """An argument as it is to be kept: arrays, lists and columns of numbers become arrays of JAX.
 
     Raises:
-        ValueError: for a table, a masked array, or a container that mixes arrays with plain numbers.
+        ValueError: for a table, a masked array, an array of words, or a container that mixes arrays with plain numbers.
     """
     if any(map(np.ma.is_masked, value if isinstance(value, list) else [value])):
         raise ValueError(f"{name} is a masked array, whose mask would be lost; leave those rows out, or pass the mask as an argument")
     if hasattr(value, "columns"):
         raise ValueError(
-            f"{name} is a table; pass its columns as arguments of their own, for example table['{value.columns[0]}'].to_numpy()"
+            f"{name} is a table; pass its columns as arguments of their own, for example table[{value.columns[0]!r}].to_numpy(), or all "
+            "numbers at once as table.to_numpy()"
         )
-    if isinstance(value, dict | tuple) and len({jnp.ndim(leaf) > 0 for leaf in jax.tree.leaves(value)}) > 1:
-        raise ValueError(f"{name} holds arrays and plain numbers; pass the numbers as arguments of their own")
+    if hasattr(value, "toarray"):
+        raise ValueError(f"{name} is a sparse table; pass {name}.toarray()")
     if isinstance(value, dict | tuple):
-        return jax.tree.map(partial(as_data, name), value)
+        a_list = lambda part: isinstance(part, list)
+        if len({a_list(leaf) or jnp.ndim(leaf) > 0 for leaf in jax.tree.leaves(value, is_leaf=a_list)}) > 1:
+            raise ValueError(f"{name} holds arrays and plain numbers; pass the numbers as arguments of their own")
+        return jax.tree.map(partial(as_data, name), value, is_leaf=a_list)
+    if isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        return value  # an option, such as names
     if isinstance(value, list) or hasattr(value, "to_numpy"):
-        value = np.asarray(value)
-    if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "iu" and np.abs(value, dtype=float).max(initial=0) >= 2**31:
+        value = _guard.array(name, value)
+    if not isinstance(value, np.ndarray) or not value.ndim:
+        return value
+    if value.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} holds values of type {value.dtype}, no real numbers; pass numbers, of words their codes: "
+            f"np.unique({name}, return_inverse=True)[1]"
+        )
+    if value.dtype.kind in "iu" and np.abs(value, dtype=float).max(initial=0) >= 2**31:
         value = value.astype(float)  # single precision rounds where 32 bits would wrap around
-    if isinstance(value, np.ndarray | jax.Array) and value.ndim and value.dtype.kind in "biuf":
-        return jnp.asarray(value)
-    return value
+    return jnp.asarray(value)
 
 
 def _is_data(value) -> bool:
@@ -316,7 +339,16 @@ def _read(data, seen, outcomes) -> Reading:
     rows = tuple(name for name, value in data.items() if {leaf.shape[0] for leaf in jax.tree.leaves(value)} == {lengths[next(iter(seen))]})
     name = next(iter(outcomes.values()))
     outcome = (lambda data: data[name]) if len(seen) == 1 and name is not None else nothing
+    (site, of), *_ = seen.items()
+    joint = _of_entries(of["fn"])
+    if 0 < jnp.ndim(of["value"]) <= joint.event_dim:
+        outcome = partial(refuse, TOGETHER.format(site, type(joint).__name__))
     return Reading(rows, whole, outcome, no_parts=different_lengths(lengths))
+
+
+def refuse(words, data):  # noqa: ARG001
+    """Instead of an outcome, the reason why it is none to decide about."""
+    raise ValueError(words)
 
 
 def different_lengths(lengths: dict) -> str:
@@ -327,11 +359,12 @@ def different_lengths(lengths: dict) -> str:
     return f"data cannot be taken in parts: there are {listed}, and nothing says which belong together; use all rows at each step"
 
 
-def check_covariates(covariates, known, rows, outcomes):
-    """Raise unless the covariates are known by name, and complete: all arrays of rows but the outcomes, of one length.
+def check_covariates(covariates, data, known, rows, outcomes):
+    """Raise unless the covariates are known by name, and complete: all arrays of rows but the outcomes, of one length and with their axes.
 
     Args:
         covariates: ``{name: array}``.
+        data: those that the model was made with, by the same names.
         known: names that may stand there.
         rows: names of the data that have an entry for each row.
         outcomes: names that may be left out.
@@ -344,8 +377,12 @@ def check_covariates(covariates, known, rows, outcomes):
     if given and missing:
         raise ValueError(f"covariates holds {given[0]} and not {missing[0]}, which has an entry for each row too; give both")
     for name in given:
-        if not jax.tree.leaves(covariates[name]) or any(not jnp.ndim(leaf) for leaf in jax.tree.leaves(covariates[name])):
-            raise ValueError(f"covariates holds {covariates[name]!r} for {name}; give an array with an entry for each row")
+        new, own = jax.tree.leaves(covariates[name]), jax.tree.leaves(data[name])
+        if not new or any(not isinstance(leaf, jax.Array) or not leaf.ndim for leaf in new):
+            raise ValueError(f"covariates holds {covariates[name]!r} for {name}; give an array of numbers with an entry for each row")
+        if [leaf.ndim for leaf in new] != [leaf.ndim for leaf in own]:  # a column (n, 1) would be stretched in silence over n rows
+            shapes = (" and ".join(str(leaf.shape) for leaf in leaves) for leaves in (new, own))
+            raise ValueError("covariates holds {} of shape {} where the data have {}; give as many axes".format(name, *shapes))
     lengths = {name: {leaf.shape[0] for leaf in jax.tree.leaves(covariates[name])} for name in given}
     if given and any(length != lengths[given[0]] for length in lengths.values()):
         listed = " and ".join(f"{min(length)} in {name}" for name, length in lengths.items())
@@ -358,7 +395,7 @@ def _for_prediction(bound, data, reading, outcomes, covariates):
         raise ValueError(f"covariates is a {type(covariates).__name__}; give None, or a dictionary of arguments of the model by name")
     names = {name for name in outcomes.values() if name is not None}
     covariates = {name: as_data(name, value) for name, value in covariates.items() if not (value is None and name in names)}
-    check_covariates(covariates, set(bound.arguments), reading.rows, names)
+    check_covariates(covariates, data, set(bound.arguments), reading.rows, names)
     length = next((jax.tree.leaves(covariates[name])[0].shape[0] for name in reading.rows if name in covariates), None)
     for name in names - set(covariates):
         if bound.signature.parameters[name].default is None:
@@ -378,5 +415,10 @@ def _try(model, data):
         raise ValueError(
             "fn picks rows by an array of booleans; pass the rows alone, or count them in with numpyro.handlers.mask"
         ) from problem
-    except (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError) as problem:
+    except jax.errors.TracerArrayConversionError as problem:
+        raise ValueError(
+            "fn hands an array to NumPy, whose functions JAX cannot trace; write it with jax.numpy, or pass what comes out, and a size "
+            "that comes from the values of an array as a plain number of its own"
+        ) from problem
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError) as problem:
         raise ValueError("fn takes a size or a branch from the values of an array; pass it as a plain number of its own") from problem

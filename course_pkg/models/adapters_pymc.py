@@ -13,12 +13,14 @@ from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models.adapters_numpyro import (
+    TOGETHER,
     as_data,
     check_covariates,
     different_lengths,
     for_its_rows_alone,
     no_derivative,
     other_rows,
+    refuse,
 )
 from course_pkg.models.model import Model, refusing
 from course_pkg.models.reading import Reading, nothing
@@ -51,8 +53,8 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
 
     Raises:
         ValueError: if a free variable is discrete, nothing is free or observed, the model takes minibatches of its own, or a part of it
-            has no density or no form in JAX. `predict` refuses covariates that leave out an array of rows, differ in length, or ask for
-            other rows of a plain observed array.
+            has no density or no form in JAX. `predict` refuses covariates that leave out an array of rows, differ in length or in their
+            number of axes, or ask for other rows of a plain observed array.
 
     Example:
         >>> import pymc as pm
@@ -330,6 +332,9 @@ def _read(model, data, outcomes) -> Reading:
         return {name: value for name, value in given.items() if name in containers}
 
     outcome = nothing if name is None else (lambda data: data[name])
+    of = model.observed_RVs[0].owner.op
+    if 0 < seen[first].ndim <= getattr(of, "ndim_supp", 0):
+        outcome = partial(refuse, TOGETHER.format(first, type(of).__name__.removesuffix("RV")))
     return Reading(rows, covariates, outcome, no_parts=_fixed(fixed[0]) if fixed else different_lengths(lengths))
 
 
@@ -357,7 +362,7 @@ def _for_prediction(model, data, reading, sources, covariates):
     if unknown:
         raise ValueError(f"covariates holds {unknown[0]!r}, which is no pm.Data of the model; give some of {sorted(containers)}")
     new = {name: as_data(name, np.asarray(value) if np.ndim(value) == 0 else value) for name, value in covariates.items()}
-    check_covariates(new, containers, [name for name in reading.rows if name in containers], sources)
+    check_covariates(new, data, containers, [name for name in reading.rows if name in containers], sources)
     length = next((new[name].shape[0] for name in reading.rows if name in new), None)
     for name in (sources & set(reading.rows)) - set(new):
         if length is None or length == data[name].shape[0]:

@@ -136,25 +136,27 @@ def _check_sum(model, data, n):
         one, others = (float(model.log_likelihood(theta, part)) for part in parts)
     except (TypeError, ValueError, IndexError, RuntimeError) as problem:  # the last: NumPyro's scan
         first_line = str(problem).split("\n", 1)[0]
-        raise ValueError(f"data cannot be taken in parts: {_why(model, theta, n) or first_line}") from problem
+        raise ValueError(f"data cannot be taken in parts: {_why(model, n) or first_line}") from problem
     apart = abs(one + others - total)
     if np.isfinite(apart) and apart > (1e-4 if n <= FEW else 1e-3) * max(1.0, abs(one), abs(others)):
-        why = _why(model, theta, n) or (
+        why = _why(model, n) or (
             "the likelihood is no sum over rows, or an array was taken for rows that is none (models.read_as says which are)"
         )
         sums = f"one row and the others have log likelihoods {one:g} and {others:g}, all {total:g}"
         raise ValueError(f"data cannot be taken in parts: {sums}; {why}")
 
 
-def _why(model, theta, n) -> str:
-    """Names of the unknowns that have an entry for each row."""
+def _why(model, n) -> str:
+    names = own_unknowns(model, n)
+    return f"there are {n} rows, and {names} has {n} entries: an unknown for each row; use all rows at each step" if names else ""
+
+
+def own_unknowns(model, n: int) -> str:
+    """Names of the unknowns that have an entry for each of n rows, in one line; empty where there are none."""
     if model.constrain is None:
         return ""
-    shapes = jax.eval_shape(model.constrain, theta)
-    names = [name for name, value in shapes.items() if value.shape[:1] == (n,)]
-    return (
-        f"there are {n} rows, and {', '.join(names)} has {n} entries: an unknown for each row; use all rows at each step" if names else ""
-    )
+    shapes = jax.eval_shape(model.constrain, jax.ShapeDtypeStruct((model.dim,), jnp.result_type(float)))
+    return ", ".join(name for name, value in shapes.items() if value.shape[:1] == (n,))
 
 
 def _has_rows(path, leaf, reading) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 from course_pkg.plots import BLUE, RED
 
 COLOURS = {"plain": RED, "calibrated": BLUE}
+LONGEST = 18  # letters of a name: a longer one would leave no room for the drawing
 
 
 def risks_and_moves(h, risks, errors, best, moves, title=""):
@@ -33,7 +34,7 @@ def _risk(ax, h, risk, error, best, name):
     if listed:
         at = h + (-0.06 if name == "plain" else 0.06)
         ax.vlines(at, risk - 2 * error, risk + 2 * error, color=colour)
-        ax.plot(at, risk, "_", color=colour, label=name)
+        ax.plot(at, risk, "_", color=colour, label=name, markersize=10)
         ax.set_xticks(h)
     else:
         at = h
@@ -49,5 +50,6 @@ def _moves(ax, moves):
     for at, width, centre, name in ((y + 0.12, np.ones(len(y)), 0 * shift, "plain"), (y - 0.12, ratio, shift, "calibrated")):
         ax.hlines(at, centre - width, centre + width, color=COLOURS[name])
         ax.plot(centre, at, "o", color=COLOURS[name])
-    ax.set_yticks(y, list(moves))
-    ax.set(xlabel="plain standard deviations", ylabel="parameter", title="moved most: mean ± sd")
+    ax.set_yticks(y, [name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}…{name[1 - LONGEST // 2 :]}" for name in moves])
+    ax.set_ylim(0.6 - len(moves), 0.4)
+    ax.set(xlabel="plain standard deviations", title="moved most: mean ± sd")

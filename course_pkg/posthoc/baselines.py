@@ -11,7 +11,7 @@ import numpy as np
 from scipy import optimize
 
 from course_pkg.decisions import empirical_risk
-from course_pkg.posthoc.features import outcomes_of, predictive_draws, sorted_quantiles
+from course_pkg.posthoc.features import draws_and_outcomes, predictive_draws, sorted_quantiles
 
 GRID = np.arange(1, 100) / 100
 
@@ -36,7 +36,7 @@ def single_quantile(predictive, y, loss, **where) -> SingleQuantile:
         loss: a `Loss` or a function ``(y, h) -> cost``.
 
     Raises:
-        ValueError: if the shapes do not fit or a number is not finite.
+        ValueError: if the shapes do not fit, a plain array has as many draws as points and no ``axis``, or a number is not finite.
 
     Example:
         >>> from course_pkg.decisions import absolute
@@ -47,8 +47,7 @@ def single_quantile(predictive, y, loss, **where) -> SingleQuantile:
 
     Source: post-hoc paper's baseline "optimal quantile".
     """
-    draws = predictive_draws(predictive, **where)
-    y = outcomes_of(y, draws)
+    draws, y = draws_and_outcomes(predictive, y, **where)
     draws = np.sort(draws, axis=-1)
 
     def risk(level):

@@ -1,6 +1,7 @@
 r"""The short path: draws of a posterior predictive and outcomes in, decisions and a report out."""
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from course_pkg import _guard
 from course_pkg.decisions import bayes_decision, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
-from course_pkg.posthoc.features import characterize, outcomes_of, predictive_draws
+from course_pkg.posthoc.features import characterize, draws_and_outcomes, predictive_draws
 from course_pkg.posthoc.maker import DecisionPrior, pointwise_prior, prior_arrays
 from course_pkg.posthoc.report import Interval, Report, fidelity
 from course_pkg.posthoc.training import TRAINING, MakerFit, Training, checked, fit_decision_maker
@@ -27,7 +28,7 @@ class CorrectionWarning(UserWarning):
 
 
 class Options(NamedTuple):
-    """What `correct` tells the decision maker, what holds this near the model, and when the report warns.
+    """Which axis `correct` takes for draws, what it tells the decision maker, what holds this near the model, and when it warns.
 
     Args:
         quantiles: how each point's predictive is summarised, as in `characterize`.
@@ -37,6 +38,7 @@ class Options(NamedTuple):
         level: of the bootstrap intervals.
         far: root mean square distance from the q-optimal decisions, in predictive standard deviations, beyond which a warning is given;
             ``numpy.inf`` for none.
+        axis: of the draws in a plain array: the last where it is not given, ``0`` for draws first, ``(0, 1)`` for chain and draw.
 
     Example:
         >>> Options(quantiles="mean").level  # told the predictive mean alone; intervals of 90 per cent
@@ -48,6 +50,7 @@ class Options(NamedTuple):
     prior: DecisionPrior | None = None
     level: float = 0.9
     far: float = FAR
+    axis: Any = None
 
 
 OPTIONS = Options()
@@ -62,7 +65,7 @@ class Correction(NamedTuple):
     fit: MakerFit
     baseline: SingleQuantile
     train: np.ndarray  # which points the decision maker learnt from, of the shape of y
-    quantiles: Any  # how the predictive was summarised
+    options: Options  # as they were given
     warnings: tuple[str, ...]  # the words of every warning
 
 
@@ -94,8 +97,8 @@ def correct(
 
     Args:
         idata: draws of shape ``(..., S)``, an ArviZ ``DataTree`` with the group ``posterior_predictive``, or the dictionary of NumPyro's
-            ``Predictive``. Another group, one variable of several, or an array with its draws first goes through `predictive_draws`, which
-            has ``group``, ``variable`` and ``axis``; where there are as many draws as points, nothing here can tell the two.
+            ``Predictive``. Another group or one variable of several goes through `predictive_draws` first. Of an array with its draws
+            first, or with as many draws as points, ``Options(axis=...)`` says which axis holds them.
         y: outcomes, shape ``(...)``.
         loss: a `Loss` with real-valued decisions, or a function ``(y, h) -> cost`` written in JAX.
         train: of the shape of ``y``, true for the points that the decision maker learns from.
@@ -109,8 +112,8 @@ def correct(
         `Correction`; print its ``report``. `decide` applies it to new points.
 
     Raises:
-        ValueError: if the group is not there, ``y`` or ``train`` does not fit the draws, either part has fewer than 2 points, there is a
-            single draw, the features are constant, or a field of ``training`` or ``options`` is bad.
+        ValueError: if the group is not there, ``y`` or ``train`` does not fit the draws, an array may be read either way, either part has
+            fewer than 2 points, there is a single draw, the features are constant, or a field of ``training`` or ``options`` is bad.
 
     Example:
         >>> import arviz as az
@@ -128,8 +131,7 @@ def correct(
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
     loss, training, options = as_loss(loss), checked(training), _checked(options)
-    draws = predictive_draws(idata)
-    y = outcomes_of(_guard.numbers("y", y, at_least=1), draws)
+    draws, y = draws_and_outcomes(idata, y, axis=options.axis)
     train = _train(train, y, key)
     summary = partial(characterize, quantiles=options.quantiles, covariates=options.covariates)
     features = summary(draws)
@@ -138,7 +140,7 @@ def correct(
         raise ValueError(f"the draws of {int((sd == 0).sum())} point(s) are all the same: no predictive distribution; draw with its noise")
     prior = pointwise_prior(q_optimal, sd) if options.prior is None else options.prior
     mean, spread = prior_arrays(prior, 0.0, y.shape)
-    baseline = single_quantile(draws[train], y[train], loss)
+    baseline = single_quantile(draws[train], y[train], loss, axis=-1)
     if nu is None:
         nu = np.array(STRENGTHS) * float(np.mean(loss(y[train], np.asarray(q_optimal)[train])))
     learnt = DecisionPrior(mean[train], spread[train])
@@ -152,16 +154,18 @@ def correct(
     said = tuple(_doubts(report, baseline, options.level, options.far))
     for words in said:
         warnings.warn(words, CorrectionWarning, stacklevel=2)
-    return Correction(decisions, q_optimal, report, fit, baseline, train, options.quantiles, said)
+    return Correction(decisions, q_optimal, report, fit, baseline, train, options, said)
 
 
 def decide(correction: Correction, predictive, *, covariates=None, variable: str | None = None, group: str = "posterior_predictive"):
     """The corrected decisions at new points, from the draws of their predictive.
 
-    Arguments and errors as for `characterize`; the summary is the one of the correction. New points of a ``DataTree`` often lie in the
-    group ``"predictions"``.
+    Arguments and errors as for `characterize`; the summary is the one of the correction, and so is the axis of the draws in a plain array.
+    New points of a ``DataTree`` often lie in the group ``"predictions"``.
     """
-    return correction.fit.maker(characterize(predictive, correction.quantiles, covariates=covariates, variable=variable, group=group))
+    options, named = correction.options, isinstance(predictive, Mapping) or hasattr(predictive, "dims")
+    draws = predictive_draws(predictive, variable=variable, group=group, axis=None if named else options.axis)
+    return correction.fit.maker(characterize(draws, options.quantiles, covariates=covariates))
 
 
 def _checked(options: Options) -> Options:

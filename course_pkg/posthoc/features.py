@@ -78,22 +78,41 @@ def predictive_draws(predictive, *, variable: str | None = None, group: str = "p
 
     Source: ArviZ, the schema of its groups.
     """
-    draws = np.asarray(read("predictive", predictive, axis, variable=variable, group=group).values)
+    return _several(read("predictive", predictive, axis, variable=variable, group=group))
+
+
+def draws_and_outcomes(predictive, y, *, axis=None, **where) -> tuple[np.ndarray, np.ndarray]:
+    """The draws, shape ``(..., S)``, and one finite outcome for each row of them.
+
+    Raises:
+        ValueError: if they do not fit, or a plain array has as many draws as points and ``axis`` does not say which are which.
+    """
+    found = read("predictive", predictive, axis, **where)
+    draws, y = _several(found), np.asarray(_guard.numbers("y", y, at_least=1))
+    if y.shape != draws.shape[:-1]:
+        ahead = tuple(range(draws.ndim - y.ndim))
+        first = f"; the draws come first: give {_axis_word(ahead[0] if len(ahead) == 1 else ahead)}"
+        raise ValueError(
+            f"y has shape {y.shape}, and the draws are for points of shape {draws.shape[:-1]}; give one outcome for each row of draws"
+            f"{first if ahead and y.shape == draws.shape[len(ahead) :] else ''}"
+        )
+    if y.shape == draws.shape[1:] and found.axes == (-1,):  # the last axis, and by default alone
+        raise ValueError(
+            f"predictive is an array of shape {draws.shape}, with as many draws as points, and nothing says which axis is which; give "
+            f"{_axis_word(-1)} if the draws come last, {_axis_word(0)} if they come first"
+        )
+    return draws, y
+
+
+def _axis_word(axis) -> str:
+    return f"axis={axis} (to correct, options=Options(axis={axis}))"
+
+
+def _several(found) -> np.ndarray:
+    draws = np.asarray(found.values)
     if draws.shape[-1] < 2:
         raise ValueError(f"predictive has shape {draws.shape}: a single draw for each point; give at least 2, as the last axis")
     return draws
-
-
-def outcomes_of(y, draws) -> np.ndarray:
-    """``y`` as one finite outcome for each row of ``draws``, shape ``(..., S)``."""
-    y = np.asarray(_guard.numbers("y", y))
-    if y.shape != draws.shape[:-1]:
-        first = f"; the draws come first: give predictive_draws(array, axis={tuple(range(draws.ndim - y.ndim))})"
-        raise ValueError(
-            f"y has shape {y.shape}, and the draws are for points of shape {draws.shape[:-1]}; give one outcome for each row of draws"
-            f"{first if y.ndim < draws.ndim and y.shape == draws.shape[draws.ndim - y.ndim :] else ''}"
-        )
-    return y
 
 
 def _summary(draws, quantiles):

@@ -56,7 +56,7 @@ def decisions(layers, points: Points):
 
 
 def run(plan: Plan, loss, keys, nus, train, stop, points: Points, rate):
-    """For every run: its layers, its two histories (on points learnt from, on points held out), and the step of its layers."""
+    """For every run: its layers, its two histories (on points learnt from, on points held out), their step, and their decisions."""
     order = np.argsort(~train, axis=1, kind="stable")  # points that train come first
     nus, train, stop = (jnp.asarray(part, points.y.dtype) for part in (nus, train, stop))
     runs = Runs(keys, nus, train, stop, jnp.asarray(order))
@@ -69,7 +69,7 @@ def _side_by_side(plan: Plan, loss, points, rate, runs: Runs):
 
 
 def _run_one(plan: Plan, loss, points, rate, one: Runs):
-    """One run: its layers, the two histories, and the step at which the layers were taken."""
+    """One run: its layers, the two histories, the step at which the layers were taken, and their decisions at all points."""
     key, nu, train, stop, order = one
     start, key = jax.random.split(key)
     flat, unravel = ravel_pytree(initial_layers(start, plan.sizes))
@@ -110,4 +110,4 @@ def _run_one(plan: Plan, loss, points, rate, one: Runs):
     nothing = jnp.full((2, looks), jnp.nan, flat.dtype)
     first = (0, (flat, adam.init(flat), 0), flat, jnp.asarray(jnp.inf, flat.dtype), 0, 0, nothing)
     _, _, best, _, at, _, seen = jax.lax.while_loop(going, look, first)
-    return unravel(best), (seen[0], seen[1]), jnp.minimum(at * plan.every, plan.steps)
+    return unravel(best), (seen[0], seen[1]), jnp.minimum(at * plan.every, plan.steps), decisions(unravel(best), points)

@@ -33,8 +33,12 @@ class DecisionMaker(NamedTuple):
         if features.shape[-1] != self.mean.shape[0]:
             raise ValueError(f"features has shape {features.shape}; give {self.mean.shape[0]} features for each point, as in training")
         rows = features.reshape(-1, features.shape[-1])
-        h = self.centre + self.scale * forward(self.layers, standardise(rows, self.mean, self.sd))
-        return h.reshape(features.shape[:-1])
+        return _decide(self, rows).reshape(features.shape[:-1])
+
+
+@jax.jit
+def _decide(maker, rows):
+    return maker.centre + maker.scale * forward(maker.layers, standardise(rows, maker.mean, maker.sd))
 
 
 class DecisionPrior(NamedTuple):
@@ -69,6 +73,12 @@ def initial_maker(key: PRNGKeyArray, features, y, hidden: tuple[int, ...] = (20,
     Source: thesis, section 4.2.5. It speaks of three hidden layers; the authors' experiments have two, of 20 and 10 units.
     """
     key, hidden = _guard.key(key), _guard.counts("hidden", hidden)
+    units = standard_units(features, y)
+    return DecisionMaker(initial_layers(key, (len(units[0]), *hidden, 1)), *units)
+
+
+def standard_units(features, y) -> tuple:
+    """Mean and standard deviation of each feature and of the outcomes, checked: all but the layers of a decision maker."""
     features = np.asarray(_guard.numbers("features", features, ndim=2))
     y = np.asarray(_guard.numbers("y", y, ndim=1))
     mean, sd = features.mean(axis=0, dtype=float), features.std(axis=0, dtype=float)
@@ -78,11 +88,8 @@ def initial_maker(key: PRNGKeyArray, features, y, hidden: tuple[int, ...] = (20,
             "features are constant: every point has the same summary, so every point would get the same decision; summarise by more "
             "than this, or append covariates"
         )
-    scale = y.std(dtype=float) or 1.0
-    sizes = (features.shape[1], *hidden, 1)
-    layers = initial_layers(key, sizes)
-    numbers = (mean, np.where(varies, sd, 1.0), y.mean(dtype=float), scale)
-    return DecisionMaker(layers, *(jnp.asarray(value, dtype=jnp.result_type(float)) for value in numbers))
+    numbers = (mean, np.where(varies, sd, 1.0), y.mean(dtype=float), y.std(dtype=float) or 1.0)
+    return tuple(jnp.asarray(value, dtype=jnp.result_type(float)) for value in numbers)
 
 
 def initial_layers(key: PRNGKeyArray, sizes: tuple[int, ...]) -> tuple:

@@ -13,8 +13,8 @@ from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.decisions.rules import as_loss
-from course_pkg.posthoc.loop import Plan, Points, decisions, run
-from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, initial_maker, prior_arrays, standardise
+from course_pkg.posthoc.loop import Plan, Points, run
+from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, prior_arrays, standard_units, standardise
 
 
 class Training(NamedTuple):
@@ -111,7 +111,7 @@ def fit_decision_maker(
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
     training = checked(training)
-    points, template, loss, prior_nu = _prepare(features, y, loss, prior, nu, training.hidden)
+    points, template, loss, prior_nu = _prepare(features, y, loss, prior, nu)
     plan, restarts, rate = _plan(template, training), training.restarts, training.rate
     candidates = validation = None
     if prior_nu.size > 1:
@@ -122,7 +122,7 @@ def fit_decision_maker(
     train, stop = _split(key, np.ones(len(points.y), bool), training.held_out)
     nus = np.repeat(prior_nu, restarts)
     train, stop = (np.broadcast_to(mask, (restarts, mask.size)) for mask in (train, stop))
-    layers, history, taken = run(plan, loss.loss, jax.random.split(jax.random.fold_in(key, 1), restarts), nus, train, stop, points, rate)
+    layers, history, taken, _ = run(plan, loss.loss, jax.random.split(jax.random.fold_in(key, 1), restarts), nus, train, stop, points, rate)
     train_history, stop_history = map(np.asarray, history)
     scores = _scores(plan, train_history, stop_history)
     if not np.isfinite(scores).any():
@@ -153,7 +153,7 @@ def cross_validate(features, y, loss, prior: DecisionPrior, nus, *, training: Tr
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
     training = checked(training)
-    points, template, loss, nus = _prepare(features, y, loss, prior, nus, training.hidden)
+    points, template, loss, nus = _prepare(features, y, loss, prior, nus)
     return _validate(key, _plan(template, training), points, loss, nus, training)
 
 
@@ -168,7 +168,7 @@ def checked(training: Training) -> Training:
     return Training(hidden, restarts, steps, rate, decay, batch, _held_out(training.held_out), patience, folds)
 
 
-def _prepare(features, y, loss, prior, nu, hidden):
+def _prepare(features, y, loss, prior, nu):
     loss = as_loss(loss)
     if loss.actions is not None:
         raise ValueError(f"loss is {loss.name}, whose decisions are classes; a decision maker returns real numbers: give another loss")
@@ -179,7 +179,7 @@ def _prepare(features, y, loss, prior, nu, hidden):
     flat = features.reshape(-1, features.shape[-1])
     y = y.reshape(-1).astype(jnp.result_type(float))
     _guard.traceable(f"loss {loss.name}", loss.loss, y, y)
-    template = initial_maker(jax.random.key(0), flat, y, hidden)
+    template = DecisionMaker((), *standard_units(flat, y))
     z = standardise(flat, template.mean, template.sd)
     nus = np.atleast_1d(np.asarray(nu, dtype=float)).ravel()
     return Points(z, y, mean.reshape(-1), sd.reshape(-1), template.centre, template.scale), template, loss, np.sort(nus)
@@ -217,18 +217,15 @@ def _validate(key, plan, points, loss, nus, training: Training):
     fold = np.empty(n, int)
     fold[np.asarray(jax.random.permutation(key, n))] = np.arange(n) % folds
     parts = [_split(jax.random.fold_in(key, k), fold != k, training.held_out) for k in range(folds)]
-    train, stop = (np.repeat([part[i] for part in parts], restarts, axis=0) for i in (0, 1))
-    keys = jax.random.split(key, restarts * folds)
+    keys = jax.random.split(key, (folds, restarts))
 
-    def risk_of(nu):  # one value of nu at a time: the folds and restarts already fill the processor
-        layers, history, _ = run(plan, loss.loss, keys, np.full(restarts * folds, nu), train, stop, points, training.rate)
-        scores = _scores(plan, *map(np.asarray, history)).reshape(folds, restarts)
-        best = np.arange(folds) * restarts + scores.argmin(axis=1)
-        h = jax.vmap(lambda k: decisions(jax.tree.map(lambda leaf: leaf[k], layers), points))(best)
-        cost = np.asarray(loss.loss(jnp.broadcast_to(points.y, h.shape), h))
-        return [cost[k, fold == k].mean() for k in range(folds)]
+    def risk_of(nu, k):  # a fold at a time, of as many runs as the fit that follows: one program is compiled for both
+        train, stop = (np.broadcast_to(mask, (restarts, n)) for mask in parts[k])
+        _, history, _, h = run(plan, loss.loss, keys[k], np.full(restarts, nu), train, stop, points, training.rate)
+        best = h[_scores(plan, *map(np.asarray, history)).argmin()]
+        return np.asarray(loss.loss(points.y, best))[fold == k].mean()
 
-    return np.array([risk_of(nu) for nu in nus])
+    return np.array([[risk_of(nu, k) for k in range(folds)] for nu in nus])
 
 
 def _scores(plan, train, stop):

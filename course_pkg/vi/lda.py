@@ -144,18 +144,24 @@ def _sweep(rules, b, word, count):
 
 @partial(jax.jit, static_argnums=0)
 def _batch(iterations, rules, word, count, b):
-    def one(b, _):
-        total, pi = _sweep(rules, b, word, count)
-        b = rules.gamma + total
-        return b, steps.bound(rules, b, word, count, pi)
+    def one(carry, last):
+        b, _ = carry
+        total, pi = _sweep(_patient(rules, last), b, word, count)
+        b = jnp.where(last, b, rules.gamma + total)
+        return (b, pi), steps.bound(rules, b, word, count, pi)
 
-    b, elbo = jax.lax.scan(one, b, length=iterations)
-    pi, last = finished(rules, b, word, count)
-    return pi, b, elbo.at[-1].set(last)
+    # documents come to rest in one round more, of the same program: to compile another takes longer
+    nothing = jnp.zeros((*word.shape[:2], len(b)), b.dtype)
+    (b, pi), elbo = jax.lax.scan(one, (b, nothing), jnp.arange(iterations + 1) == iterations)
+    return pi.reshape(-1, len(b)), b, elbo[:-1].at[-1].set(elbo[-1])
+
+
+def _patient(rules, last=True):
+    return rules._replace(inner=jnp.where(last, jnp.maximum(rules.inner, AT_LAST), rules.inner))
 
 
 @jax.jit
 def finished(rules, b, word, count):
     """The factors of all documents for the final topics, ``(N, K)`` and filled up to whole blocks, and the bound."""
-    pi = steps.at_rest(rules._replace(inner=jnp.maximum(rules.inner, AT_LAST)), b, word, count)
+    pi = steps.at_rest(_patient(rules), b, word, count)
     return pi.reshape(-1, len(b)), steps.bound(rules, b, word, count, pi)

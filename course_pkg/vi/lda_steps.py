@@ -116,9 +116,10 @@ def votes(word, count, score, pi, shape):
 def _dirichlet_terms(parameters, prior):
     """Minus KL(q || p) of each row's Dirichlet q and the symmetric prior p, in nats."""
     size, log = parameters.shape[-1], log_mean(parameters)
-    q = gammaln(parameters.sum(axis=-1)) - gammaln(parameters).sum(axis=-1) + ((parameters - 1) * log).sum(axis=-1)
-    p = gammaln(size * prior) - size * gammaln(prior) + ((prior - 1) * log).sum(axis=-1)
-    return p - q
+    each = gammaln(jnp.concatenate([parameters, parameters.sum(axis=-1, keepdims=True)], axis=-1))  # together: it is slow to compile
+    whole, part = gammaln(jnp.stack([size * prior, prior]))
+    q = each[..., -1] - each[..., :-1].sum(axis=-1) + ((parameters - 1) * log).sum(axis=-1)
+    return whole - size * part + ((prior - 1) * log).sum(axis=-1) - q
 
 
 def bound(rules, b, word, count, pi):

@@ -32,6 +32,10 @@ def reading(model, data, example):
     """Rows, other arrays and the outcome are those that the writer names, and a prediction has the outcome's shape."""
     assert set(data) == example.rows | example.whole
     assert set(model.reading.rows) == example.rows
+    if example.together:
+        with pytest.raises(ValueError, match=r"is one draw of .* for all rows.* decide from draws that are conditioned"):
+            model.reading.outcome(data)
+        return
     seen = model.reading.outcome(data)
     assert (seen is None) == (example.outcome is None)
     if seen is None:

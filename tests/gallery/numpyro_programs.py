@@ -273,7 +273,7 @@ def mixture_of_regressions(x, y):
         sample("seen", dist.MixtureSameFamily(dist.Categorical(weights), dist.Normal(x @ b, 1.0)), obs=y)
 
 
-@example({"y": s.COUNT}, apart="data cannot be taken in parts")
+@example({"y": s.COUNT}, apart="data cannot be taken in parts", together=True)
 def change_point(y):
     early, late = sample("early", dist.Exponential(1.0)), sample("late", dist.Exponential(1.0))
     moments = jnp.arange(1, len(y))
@@ -350,7 +350,7 @@ def autoregression_by_pairs(before, y):
     sample("seen", dist.Normal(phi * before, sigma), obs=y)
 
 
-@example({"y": s.SERIES}, apart=NO_SUM)
+@example({"y": s.SERIES}, apart=NO_SUM, together=True)
 def random_walk_outcome(y):
     sample("seen", dist.GaussianRandomWalk(sample("step", dist.HalfNormal(1.0)), num_steps=len(y)), obs=y)
 
@@ -390,7 +390,7 @@ def exponential_smoothing(y):
     sample("seen", dist.Normal(forecast, sigma), obs=y)
 
 
-@example({"time": s.TIME, "y": s.Y}, apart=NO_SUM)
+@example({"time": s.TIME, "y": s.Y}, apart=NO_SUM, together=True)
 def gaussian_process(time, y):
     length, height = sample("length", dist.InverseGamma(3.0, 1.0)), sample("height", dist.HalfNormal(1.0))
     cover = height**2 * jnp.exp(-0.5 * ((time[:, None] - time) / length) ** 2) + 0.1 * jnp.eye(len(time))
@@ -561,13 +561,13 @@ def hidden_markov_chain(y):
     numpyro.factor("seen", logsumexp(alpha))
 
 
-@example({"group": s.GROUP, "y": s.Y}, refused="from the values of an array; pass it as a plain number")
+@example({"group": s.GROUP, "y": s.Y}, refused="hands an array to NumPy.* a size that comes from the values")
 def size_by_unique(group, y):
     a = sample("a", dist.Normal(0, 1).expand([len(np.unique(group))]))
     sample("seen", dist.Normal(a[group], 1.0), obs=y)
 
 
-@example({"group": s.GROUP, "y": s.Y}, refused="from the values of an array; pass it as a plain number")
+@example({"group": s.GROUP, "y": s.Y}, refused="hands an array to NumPy.* a size that comes from the values")
 def size_by_maximum(group, y):
     a = sample("a", dist.Normal(0, 1).expand([np.asarray(group).max() + 1]))
     sample("seen", dist.Normal(a[group], 1.0), obs=y)

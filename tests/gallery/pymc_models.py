@@ -374,7 +374,7 @@ def measurement_error():
 # --- time and space ---------------------------------------------------------------------------------------------------
 
 
-@example(rows="y", apart=NO_SUM)
+@example(rows="y", apart=NO_SUM, together=True)
 @model_of()
 def autoregression():
     rho, sigma = pm.Normal("rho", 0, 0.5, shape=2), pm.HalfNormal("sigma", 1)
@@ -388,7 +388,7 @@ def autoregression_by_pairs():
     pm.Normal("seen", pm.Uniform("phi", -1, 1) * before, pm.HalfNormal("sigma", 1), observed=y)
 
 
-@example(rows="y", apart=NO_SUM)
+@example(rows="y", apart=NO_SUM, together=True)
 @model_of()
 def random_walk_outcome():
     pm.GaussianRandomWalk("seen", sigma=pm.HalfNormal("step", 1), init_dist=pm.Normal.dist(0, 1), observed=pm.Data("y", s.SERIES))
@@ -408,7 +408,7 @@ def stochastic_volatility():
     pm.StudentT("seen", nu=pm.Exponential("nu", 0.1) + 1, lam=pm.math.exp(-2 * pt.cumsum(steps)), observed=pm.Data("y", s.SERIES))
 
 
-@example(rows="y", apart=NO_SUM)
+@example(rows="y", apart=NO_SUM, together=True)
 @model_of()
 def volatility_of_returns():
     omega, alpha, beta = pm.HalfNormal("omega", 1), pm.Beta("alpha", 1, 3), pm.Beta("beta", 1, 3)
@@ -425,7 +425,7 @@ def exponential_smoothing():
     pm.Normal("seen", forecast, pm.HalfNormal("sigma", 1), observed=y)
 
 
-@example(rows="seen", outcome="seen", apart=PLAIN)
+@example(rows="seen", outcome="seen", apart=PLAIN, together=True)
 @model_of()
 def gaussian_process():
     cover = pm.HalfNormal("height", 1) ** 2 * pm.gp.cov.ExpQuad(1, ls=pm.InverseGamma("length", 3, 1))

@@ -17,17 +17,18 @@ class Example(NamedTuple):
     apart: str  # words with which a minibatch is refused; empty where the likelihood is a sum over rows
     refused: str  # words with which the model is
     draws: bool  # whether JAX can draw the outcome
+    together: bool  # whether the outcome is one draw for all rows, which is none to decide about
 
 
 def gallery(*, outcome="y"):
     """A table of examples, and a decorator that puts one into it under its own name."""
     examples = {}
 
-    def example(arguments=None, *, rows=None, whole="", apart="", refused="", outcome=outcome, draws=True):
+    def example(arguments=None, *, rows=None, whole="", apart="", refused="", outcome=outcome, draws=True, together=False):
         def note(build):
             by_name = arguments or {}
             named = set(by_name) if rows is None else set(rows.split())
-            examples[build.__name__] = Example(build, by_name, named, set(whole.split()), outcome, apart, refused, draws)
+            examples[build.__name__] = Example(build, by_name, named, set(whole.split()), outcome, apart, refused, draws, together)
             return build
 
         return note
