@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from course_pkg import families as f
 from course_pkg import lambertw as lw
@@ -115,6 +115,24 @@ def test_moments_by_quadrature(name):
         fourth = raw[3] - 4 * raw[0] * raw[2] + 6 * raw[0] ** 2 * raw[1] - 3 * raw[0] ** 4
         wanted = [MU + SIGMA * mean, SIGMA**2 * variance, third / variance**1.5, fourth / variance**2 - 3]
         assert np.allclose(lw.moments(MU, SIGMA, gamma, mgf), wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_moments_of_the_safe_map_by_quadrature():
+    skews = np.array([-1.1, -0.35, -1e-9, 0.0, 0.02, 0.6, 2.0])
+    for d in (lw.D, -0.25, -1e-3, -0.367):
+        found = lw.safe_moments(MU, SIGMA, skews, d)
+        for gamma, mean, variance in zip(skews, *found, strict=True):
+            knee = special.lambertw(d).real / gamma if abs(gamma) > 0.01 else 0.0
+            places = [-20, *sorted({-5.0, min(max(knee, -9), 9), 5.0}), 20]
+            value = jax.jit(lambda z, gamma=gamma, d=d: lw.g_e(z, gamma, d))
+            first = integral(lambda z, value=value: stats.norm.pdf(z) * float(value(z)), places)
+            square = integral(lambda z, value=value, first=first: stats.norm.pdf(z) * (float(value(z)) - first) ** 2, places)
+            assert [mean, variance] == pytest.approx([MU + SIGMA * first, SIGMA**2 * square], rel=1e-9)
+    for part in (0, 1):  # the slopes, at no skew too
+        slope = jax.grad(lambda gamma, part=part: lw.safe_moments(MU, SIGMA, gamma)[part])
+        for gamma in (-0.4, 0.0, 0.3):
+            up, down = (lw.safe_moments(MU, SIGMA, gamma + step)[part] for step in (1e-6, -1e-6))
+            assert float(slope(gamma)) == pytest.approx(float(up - down) / 2e-6, abs=1e-6)
 
 
 def test_moments_of_the_normal_in_closed_form_and_where_there_are_none():

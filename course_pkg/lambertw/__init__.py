@@ -14,6 +14,7 @@ from course_pkg.lambertw.density import (
     logistic_mgf,
     moments,
     normal_mgf,
+    safe_moments,
     support,
 )
 from course_pkg.lambertw.fitting import Skewed, fit_igmm, fit_mle, skewed_sample
@@ -49,6 +50,7 @@ __all__ = [
     "newton",
     "normal_mgf",
     "one_plus_w",
+    "safe_moments",
     "skew",
     "skewed_sample",
     "support",

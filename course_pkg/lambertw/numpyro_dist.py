@@ -9,8 +9,8 @@ from numpyro.distributions.transforms import AffineTransform, Transform
 from numpyro.distributions.util import promote_shapes
 
 from course_pkg import _guard
-from course_pkg.lambertw.density import NODES, WEIGHTS
-from course_pkg.lambertw.map import D, g_e, g_e_inverse, log_slope
+from course_pkg.lambertw.density import skewed_normal
+from course_pkg.lambertw.map import D, g_e, g_e_inverse, knee_at, log_slope
 
 
 class SkewTransform(Transform):
@@ -68,68 +68,65 @@ class SkewTransform(Transform):
 class LambertW(dist.TransformedDistribution):
     r"""The distribution of :math:`y = \mu + \sigma\, g_e(z)`, for use as a likelihood, a prior or part of a guide.
 
-    It has densities, reparameterised draws, and what its base has of distribution function and quantiles. With a normal base ``mean`` and
-    ``variance`` are those of the safe map, by Gauss-Hermite quadrature with 64 nodes: beside the kink at the knee, to a ten-thousandth of
-    a standard deviation up to skews of 1. Any other base raises `NotImplementedError` for them: heavy tails may leave none.
+    It has densities, reparameterised draws, and what its base has of distribution function and quantiles. With a normal base it has
+    ``mean`` and ``variance``, too, those of `safe_moments`. Any other base raises `NotImplementedError` for them: heavy tails may leave
+    none.
 
     Args:
-        loc: :math:`\mu`.
-        scale: :math:`\sigma`, above 0.
-        skew: :math:`\gamma`, any real number; positive skews to the right.
-        base: distribution of ``z``, a scalar one without location and scale; standard normal where not given.
-        d: where the straight part of the map begins.
+        mu, sigma, gamma: location, scale above 0, and skew; positive skews to the right.
+        base: distribution of ``z``, a scalar one; standard normal where not given.
+        d: where the straight part of the map begins, strictly between :math:`-1/e` and 0.
         validate_args: as everywhere in NumPyro.
 
     Raises:
-        ValueError: if ``scale`` is not above 0, ``base`` is not scalar, or an argument holds something that is not a finite number.
+        ValueError: if ``sigma`` is not above 0, ``base`` is not scalar, ``d`` is out of its range, or an argument holds something that is
+            not a finite number.
 
     Example:
         >>> y = LambertW(0.0, 1.0, 0.3)
         >>> round(float(y.log_prob(0.0)), 4), y.sample(jax.random.key(0), (2,)).shape
         (-0.9189, (2,))
-        >>> LambertW(jnp.zeros(3), 1.0, 0.1, base=dist.StudentT(4.0)).batch_shape
+        >>> LambertW(jnp.zeros(3), sigma=1.0, gamma=0.1, base=dist.StudentT(4.0)).batch_shape
         (3,)
         >>> round(float(y.mean), 4), round(float(y.variance), 4)
-        (0.3133, 1.5313)
+        (0.3133, 1.5314)
 
     Source: thesis, section 3.2.4, with errata T36, T37 and T57.
     """
 
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive, "skew": constraints.real}  # noqa: RUF012
+    arg_constraints = {"mu": constraints.real, "sigma": constraints.positive, "gamma": constraints.real}  # noqa: RUF012
     support = constraints.real
-    reparametrized_params = ["loc", "scale", "skew"]  # noqa: RUF012
-    pytree_data_fields = ("loc", "scale", "skew")
+    reparametrized_params = ["mu", "sigma", "gamma"]  # noqa: RUF012
+    pytree_data_fields = ("mu", "sigma", "gamma")
 
-    def __init__(self, loc=0.0, scale=1.0, skew=0.0, base=None, *, d: float = D, validate_args=None):
+    def __init__(self, mu=0.0, sigma=1.0, gamma=0.0, base=None, *, d: float = D, validate_args=None):
         base = dist.Normal() if base is None else base
         if base.event_shape or base.batch_shape:
             raise ValueError(f"base has shape {base.shape()}; give a scalar distribution such as Normal(0, 1)")
-        for name, value in (("loc", loc), ("scale", scale), ("skew", skew)):
+        for name, value in (("mu", mu), ("sigma", sigma), ("gamma", gamma)):
             _guard.numbers(name, value)
-        if not _guard.traced(scale) and not (np.asarray(scale) > 0).all():  # of a constant JAX would make a traced number under jit
-            raise ValueError(f"scale holds {float(np.min(scale)):g}; give scales above 0")
-        self.loc, self.scale, self.skew = promote_shapes(loc, scale, skew)
-        super().__init__(base, [SkewTransform(self.skew, d), AffineTransform(self.loc, self.scale)], validate_args=validate_args)
+        knee_at(d)
+        if not _guard.traced(sigma) and not (np.asarray(sigma) > 0).all():  # of a constant JAX would make a traced number under jit
+            raise ValueError(f"sigma holds {float(np.min(sigma)):g}; give scales above 0")
+        self.mu, self.sigma, self.gamma = promote_shapes(mu, sigma, gamma)
+        super().__init__(base, [SkewTransform(self.gamma, d), AffineTransform(self.mu, self.sigma)], validate_args=validate_args)
 
     @property
     def mean(self):
-        """By quadrature over a normal base."""
-        return jnp.broadcast_to(self.loc + self.scale * (self._skewed() @ WEIGHTS), self.batch_shape)
+        """In closed form, for a normal base."""
+        return jnp.broadcast_to(self.mu + self.sigma * self._skewed()[0], self.batch_shape)
 
     @property
     def variance(self):
-        """By quadrature over a normal base."""
-        x = self._skewed()
-        away = x - (x @ WEIGHTS)[..., None]
-        return jnp.broadcast_to(self.scale**2 * (away**2 @ WEIGHTS), self.batch_shape)
+        """In closed form, for a normal base."""
+        return jnp.broadcast_to(self.sigma**2 * self._skewed()[1], self.batch_shape)
 
     def _skewed(self):
-        """What the map makes of the nodes, along a last axis."""
+        """Mean and variance before location and scale."""
         base = self.base_dist
         while isinstance(base, dist.ExpandedDistribution):
             base = base.base_dist
         if type(base) is not dist.Normal:
             kind = type(base).__name__
             raise NotImplementedError(f"mean and variance need a normal base, and this is {kind}; average draws, or see lambertw.moments")
-        z = jnp.expand_dims(base.loc, -1) + jnp.expand_dims(base.scale, -1) * NODES
-        return g_e(z, jnp.expand_dims(self.skew, -1), self.transforms[-2].d)
+        return skewed_normal(self.gamma, knee_at(self.transforms[-2].d), base.loc, base.scale)

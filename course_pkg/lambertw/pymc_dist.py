@@ -13,7 +13,7 @@ import pytensor.tensor as pt
 from pymc.distributions.shape_utils import implicit_size_from_params, rv_size_is_none
 from pytensor.gradient import disconnected_grad
 
-from course_pkg.lambertw.density import NODES, WEIGHTS
+from course_pkg.lambertw.density import skewed_normal
 from course_pkg.lambertw.function import DENOMINATOR, GUESS, INV_E, NUMERATOR
 from course_pkg.lambertw.map import D, knee_at
 
@@ -59,8 +59,7 @@ def LambertW_dist(mu=0.0, sigma=1.0, gamma=0.0, *, base: Callable | None = None,
 def LambertW_moments(mu=0.0, sigma=1.0, gamma=0.0, *, d: float = D):
     r"""Mean and variance of the variable with a normal base, as PyTensor expressions: neither is :math:`\mu` or :math:`\sigma^2`.
 
-    By Gauss-Hermite quadrature with 64 nodes, as in `numpyro_dist.LambertW`: beside the kink at the knee, to a ten-thousandth of a standard
-    deviation up to skews of 1. PyMC's own distributions say nothing of a variance; heavy-tailed bases may leave none.
+    Those of `safe_moments`. PyMC's own distributions say nothing of a variance; heavy-tailed bases may leave none.
 
     Args:
         mu, sigma, gamma: numbers, arrays or variables of a model that broadcast.
@@ -71,15 +70,13 @@ def LambertW_moments(mu=0.0, sigma=1.0, gamma=0.0, *, d: float = D):
 
     Example:
         >>> [round(float(part.eval()), 4) for part in LambertW_moments(0.0, 1.0, 0.3)]
-        [0.3133, 1.5313]
+        [0.3133, 1.5314]
 
     Source: thesis, section 3.2.4, with errata T36 and T57.
     """
     mu, sigma, gamma = _full(*map(pt.as_tensor, (mu, sigma, gamma)))
-    x = _g_e(NODES, pt.expand_dims(gamma, -1), knee_at(d))
-    mean = (x * WEIGHTS).sum(axis=-1)
-    away = x - pt.expand_dims(mean, -1)
-    return mu + sigma * mean, sigma**2 * (away**2 * WEIGHTS).sum(axis=-1)
+    mean, variance = skewed_normal(gamma, knee_at(d), xp=pt, erfc=pt.erfc)
+    return mu + sigma * mean, sigma**2 * variance
 
 
 def _parts(base, d):

@@ -73,13 +73,13 @@ def gains(ratio, curves):
 
 
 def budget(counts, risks, worst, marked):
-    """Regret by model gradients spent, median and range: ``risks`` maps a label to (runs, len(counts)).
+    """Regret by model gradients spent, median and middle 80 per cent: ``risks`` maps a label to (runs, len(counts)).
 
     ``worst`` is the regret before the first step, ``marked`` the budget that the text speaks of.
     """
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     for (name, values), (colour, style) in zip(risks.items(), PALETTE, strict=False):
-        ax.fill_between(counts, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+        ax.fill_between(counts, *np.quantile(values, (0.1, 0.9), axis=0), color=colour, alpha=0.15, linewidth=0)
         ax.plot(counts, np.median(values, axis=0), color=colour, linestyle=style, label=name)
     ax.axhline(worst, color=BLACK, linewidth=0.8, linestyle=":", label="before the first step")
     ax.axvline(marked, color=SKY, linewidth=1, linestyle=":")
