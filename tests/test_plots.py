@@ -500,6 +500,7 @@ CASES = {
         "tablet": call(UP, 3 * np.exp(-UP / 5), 1.0, {"sets in": 1.5, "wears off": 6.0}),
         "branches": call((X + 3, X), (-BELL, X - 4), (-0.1, (0.0, -3.0))),
         "errors": call({"Newton": RUNS[0], "Halley": np.append(RUNS[1][:3], 0.0)}),
+        "one_step": call(X, BELL - 0.2, (-0.5, 0.1), -2.5, (-1.0, 1.0)),
         "walks": call(UP, {"Newton from 0": np.where(UP < 6, UP, np.nan), "Halley from 0": 2 + 0 * UP}),
         "basins": call(X, UP, {title: np.where(UP[:, None] > 5 + X, 0, -1) for title in ("Newton", "Halley")}, (5 + X, 4 - X)),
     },

@@ -63,6 +63,20 @@ def walks(x, steps):
     return fig
 
 
+def one_step(w, missing, guess, lands, answers):
+    """A step of Newton: the curve ``missing`` over ``w``, its tangent at the pair ``guess`` and where it ``lands``, and the answers."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    ax.axhline(0, color=BLACK, linewidth=0.8)
+    ax.plot(w, missing, color=BLUE, label="$w e^w - x$")
+    ax.plot([lands, guess[0]], [0, guess[1]], "--", color=RED, label="tangent at the guess")
+    ax.plot(*guess, "o", color=RED, markersize=5)
+    ax.plot(lands, 0, "X", color=RED, markersize=8, label="where it lands")
+    ax.plot(answers, [0, 0], "s", color=BLACK, markersize=5, label="the two answers")
+    ax.set(xlabel="$w$", ylabel="what is missing", ylim=(1.3 * min(missing), None))
+    ax.legend(loc="upper left")
+    return fig
+
+
 def basins(x, guess, ends, roots):
     """Where an iteration ends by its guess: ``ends`` maps a title to an array (guesses, arguments) of 0, -1 or, for neither, 1.
 
