@@ -207,7 +207,7 @@ NEAR_MISSES = [
     ("stopping/coverage", "stopped only", _stopped_only, "only the runs that rejected"),
     ("stopping/coverage", "key ignored", lambda key, *rest: _coverage(jax.random.key(3), *rest), "whatever the key is"),
     ("stopping/coverage", "constant coverage", lambda *args: (0.9, _coverage(*args)[1]), "whatever the key is"),
-    ("stopping/coverage", "index", _index_for_number, "act as if there were one observation fewer"),
+    ("stopping/coverage", "index", _index_for_number, "All of your runs end one observation"),
     ("stopping/coverage", "index, counted right", _index_in_the_interval_only, "Your intervals act as if there were one"),
     ("stopping/alarm", "key ignored", lambda key, *rest: _alarm(jax.random.key(3), *rest), "whatever the key is"),
     ("stopping/alarm", "ten looks", lambda key, runs, looks: _alarm(key, runs, 10), ""),
