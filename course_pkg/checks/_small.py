@@ -23,15 +23,14 @@ def _value(text: str, name: str) -> Any:
     start = re.search(rf"\b{name} = (?=[-\d\[])", text)
     if not start:
         return None
-    rest, depth = text[start.end() :], 0
-    for place, sign in enumerate(rest):
-        depth += (sign == "[") - (sign == "]")
-        if not depth and not re.match(r"[-\d./\]]", sign):
-            rest = rest[:place]
-            break
-    rest = rest.rstrip(".,")
-    rest = rest.replace("np.inf", "inf")
-    return eval(rest, {"inf": np.inf}) if re.fullmatch(r"(?:[-\d./\[\], ]|inf|True|False)+", rest) else None
+    rest, depth, end = text[start.end() :], 0, 0
+    while end < len(rest) and (depth or re.match(r"[-\d./\[\]]", rest[end])):
+        depth += (rest[end] == "[") - (rest[end] == "]")
+        end += 1
+    value = rest[:end].rstrip(".").replace("np.inf", "inf")
+    goes_on = re.match(r" ?[*^+/(]| -| (?:e|pi|sqrt|exp|log)\b", rest[end:])  # the number is a part of something
+    plain = re.fullmatch(r"(?:[-\d./\[\], ]|inf|True|False)+", value)
+    return eval(value, {"inf": np.inf}) if plain and not goes_on else None
 
 
 def meets(answer: Callable[..., Any], own: Callable[..., Any], nudge: str, names: Sequence[str], like: tuple[Any, ...]) -> bool:

@@ -113,6 +113,7 @@ INTERVAL = Record(
         ),
     },
 )
+ALL_EARLY = "argmax(axis=1) + 1, looks -> argmax(axis=1), looks - 1 ;; n - 1 -> n"
 COVERAGE = random_record(
     CASES,
     coverage_law,
@@ -128,6 +129,7 @@ COVERAGE = random_record(
         "You held theta at 0. The promise is an average over the prior: draw a theta for every run.": "sums = -> theta = np.zeros(runs)\nsums =",
         "Your intervals act as if there were one observation fewer: the prior counts as one, and n is no index.": "posterior_interval(n, -> posterior_interval(n - 1,",
         "Runs that reject end one observation early, so your intervals act as if there were one observation fewer.": "argmax(axis=1) + 1 -> argmax(axis=1) ;; n - 1 -> np.minimum(n, looks - 1)",
+        "All of your runs end one observation early: n is the index of the look, which begins at 0.": ALL_EARLY,
         "You kept only the runs that rejected. Those that went to the last look count, too: the average is over all runs.": (
             "return -> low, high, theta, n = (x[beyond.any(axis=1)] for x in (low, high, theta, n))\nreturn"
         ),

@@ -14,6 +14,9 @@ def from_pairs(decisions):
 
 
 refits = lambda rng: [(rng.normal(2, 1, 3) + np.array([0.1, 0.5, 3.0]) * rng.normal(size=(count, 3)),) for count in (4, 9)]
+ONE_SPREAD = (
+    "np.sqrt(variance) -> np.full(len(mean), np.sqrt(variance.mean())) || np.sqrt(variance) -> np.full(len(mean), decisions.std(ddof=1))"
+)
 PRIOR = Record(
     cases=refits,
     reference=from_pairs,
@@ -29,7 +32,7 @@ PRIOR = Record(
         "Nearly: you divided by L. The mean was estimated from the same refits, so divide by L - 1 (NumPy: ddof=1).": "len(decisions) - 1 -> len(decisions)",
         "You divided by the root of L. That says how well the mean is known, not how far refits are apart.": "np.sqrt(variance) -> np.sqrt(variance / len(decisions))",
         "You went along the points. Each column is one point; compare its refits with each other, down the column.": "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1, ddof=1)",
-        "You gave every point the same spread. Each has its own: compare the refits of one point with each other.": "np.sqrt(variance) -> np.full(len(mean), np.sqrt(variance.mean()))",
+        "You gave every point the same spread. Each has its own: compare the refits of one point with each other.": ONE_SPREAD,
         "You summed the squares and did not divide: with more refits yours grows.": "/ (len(decisions) - 1) -> ",
     },
 )

@@ -76,7 +76,7 @@ PREDICTIVE = Record(
     mistakes={
         "Those are draws of the line. An outcome lies off the line by its noise, and the decision is about the outcome.": "+ noise_sd * eps -> ",
         "The draws are right and stand first. One row for each point: turn the array.": ".T -> ",
-        "A reshape has put numbers in the wrong places. Turn the array instead: eps[s, n] belongs to draw s at point n.": "(line + noise_sd * eps).T -> line.T + noise_sd * eps.reshape(len(x), -1)",
+        "A reshape has put numbers in the wrong places. Turn the array instead: eps[s, n] belongs to draw s at point n.": "(line + noise_sd * eps).T -> line.T + noise_sd * eps.reshape(len(x), -1) || .T -> .reshape(len(x), -1)",
         "You used the same noise for all draws, or for all points. Each number of eps has its own place: eps[s, n] belongs to draw s at point n.": "eps -> eps[:1]",
         "You used one line for every draw, the first or the mean one. That is a model that is sure of its coefficients; take each draw's own.": "line = -> theta = theta[:1]\nline =",
     },
@@ -107,7 +107,7 @@ SAVED = Record(
         "The saving is right. That is how far single points differ; a mean of n is quieter.": "/ np.sqrt(len(d)) -> ",
         "The saving is right. Divide by the root of n, not by n.": "np.sqrt(len(d)) -> len(d)",
         "Those are the two risks. Their difference was asked for, and its standard error.": "d.mean(), d.std(ddof=1) / np.sqrt(len(d)) -> old.mean(), new.mean()",
-        "Yours are shares of the old risk, as in the report. Here both are asked for in the unit of the loss.": "d.mean() -> d.mean() / old.mean()",
+        "Yours are shares of the old risk, as in the report. Here both are asked for in the unit of the loss.": "d.mean() -> d.mean() / old.mean() || d = old - new -> d = (old - new) / old.mean()",
     },
 )
 TASKS = {"posterior": POSTERIOR, "predictive": PREDICTIVE, "saved": SAVED}

@@ -77,7 +77,7 @@ FILE = Record(
         "The loss is linear in the shares: take their means, not mean logarithms.": lambda pi, C: (softmax(digamma(pi), axis=1) @ C).argmin(
             axis=1
         ),
-        "You took the parameters less one, the density's exponents. The mean share of a topic is its parameter divided by the sum.": "pi -> (pi - 1)",
+        "You took the parameters less one. A mean share is a parameter over the sum.": f"pi -> (pi - 1) || {SHARES} pi - 1 || {SHARES} np.maximum(pi - 1, 0)",
         "You weigh each share by all that it may cost. Work out the mean cost of each shelf.": f"{CHOICE} (shares * C.sum(axis=1)).argmax(axis=1)",
     },
 )

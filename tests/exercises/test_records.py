@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from course_pkg.checks import _limit, judge, record, sheet
+from course_pkg.checks._small import MEETS, given
 from course_pkg.checks.slips import shared_slip
 from solutions.decisions import ridge
 
@@ -89,6 +90,32 @@ def test_what_an_answer_needs_of_its_sheet_is_there_and_its_demonstrations_are_n
     derivative = sheet.read_sheet(record.ROOT / "solutions" / "lambertw" / "derivative.md", "lambertw/derivative")
     assert sheet.solution(derivative, "rule")((0.0,), (2.0,)) == (0, 2)  # it calls what its sheet hands it over to, in a cell below
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("nudge", "case"),
+    [
+        ("Not that. With y = [1, 3], s = 1/2 it is 4.", ([1, 3], 0.5)),
+        ("Not that. With y = [[1, inf], [0, -2]] and s = 2 they are 0.", ([[1, np.inf], [0, -2]], 2)),
+        ("Not that. With y = [1] and s = -0.5 e^-0.5 it is 4.", None),  # more stands there than a number
+        ("Not that. With y = [1, e^2] and s = 2 it is 4.", None),
+        ("Not that. With y = [1, 2] it is 4.", None),
+    ],
+)
+def test_a_small_case_is_read_from_the_words_or_left_alone(nudge, case):
+    found = given(nudge, ["y", "s"], (np.zeros(2), 1.0))
+    assert (found is None) == (case is None)
+    if case:
+        np.testing.assert_array_equal(found[0], case[0])
+        assert found[1] == case[1]
+
+
+def test_an_answer_is_not_sent_to_a_small_case_that_it_meets():
+    def one_column(x, y, sigma, sigma0):  # right where all is 1
+        own = sheet.solution(RIDGE, "fit")(x, y, 1.0, 1.0)
+        return own if sigma == sigma0 == 1 else own * 3.7 + 1.9
+
+    assert judge("decisions/ridge/fit", one_column).message == MEETS
 
 
 def test_an_answer_that_ends_python_or_never_ends_is_refused_in_words(monkeypatch):
