@@ -15,6 +15,7 @@ import re
 MARK = re.compile(r"^% (module|more of|table|entries):? *(.*)$", re.MULTILINE)
 ALIAS = re.compile(r"Alias for field number \d+")
 FIELD = re.compile(r"^    (\w+):[^#\n]*#\s*(.*)$", re.MULTILINE)
+PARAMETERS = re.compile(r'<dl>\s*(<dd><em class="sig-param">.*?)</dl>', re.DOTALL)
 BLOCK = "```{{eval-rst}}\n{}\n```"
 
 
@@ -100,9 +101,18 @@ def add_fields(_app, what, _name, obj, _options, lines) -> None:
         lines += ["", *(f":param {name}: " + re.sub(r"([*|_\\])", r"\\\1", words) for name, words in fields if name in obj._fields)]
 
 
+def plain_parameters(_app, pagename, _templatename, context, _doctree) -> None:
+    """A signature's parameters, a line each, are no list of definitions: Sphinx gives them descriptions and no terms."""
+    if pagename.startswith("appendix/api/"):
+        context["body"] = PARAMETERS.sub(
+            lambda found: f'<div class="sig-parameters">{re.sub(r"(</?)dd>", r"\1div>", found[1])}</div>', context["body"]
+        )
+
+
 def setup(app) -> dict:
     app.setup_extension("sphinx.ext.autosummary")
     app.connect("source-read", write_entries)
+    app.connect("html-page-context", plain_parameters)
     app.connect("autodoc-skip-member", skip_generated)
     app.connect("autodoc-process-docstring", add_fields, priority=900)  # after napoleon
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

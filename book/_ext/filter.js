@@ -9,7 +9,6 @@ for (const table of document.querySelectorAll("table.filtered")) {
     label.append(words, control);
     bar.append(label);
     tests.push((cells) => !control.value || test(cells, control.value));
-    control.addEventListener("input", show);
   };
   const count = document.createElement("output");
   const show = () => {
@@ -34,6 +33,7 @@ for (const table of document.querySelectorAll("table.filtered")) {
   const words = document.createElement("input");
   words.type = "search";
   add("With the words", words, (cells, value) => value.toLowerCase().split(/\s+/).every((word) => cells.join(" ").toLowerCase().includes(word)));
+  for (const change of ["input", "change"]) bar.addEventListener(change, show); // not every browser tells of both
   bar.addEventListener("submit", (event) => event.preventDefault());
   bar.append(count);
   (table.closest(".pst-scrollable-table-container") || table).before(bar);

@@ -159,12 +159,13 @@ class Weeks(FrontPiece):
 def side(app, pagename: str, pathto) -> str:
     """The book's contents: a part folds, and the one that is being read is open."""
 
-    def item(name: str) -> str:
-        title = "".join(child.astext() for child in app.env.titles[name].children)
+    def item(name: str, above: str = "") -> str:
+        title = app.env.titles[name].astext()
         number = ".".join(map(str, app.env.titles[name].get("secnumber", ())))
         here = ' aria-current="page"' if name == pagename else ""
         below = contents.below().get(name, [])
-        inner = f"<ul>{''.join(map(item, below))}</ul>" if pagename in (name, *below) else ""
+        inner = f"<ul>{''.join(item(page, title) for page in below)}</ul>" if pagename in (name, *below) else ""
+        title = title.removeprefix(f"{above}: ")
         shown = f"<span>{number}</span> {html.escape(title)}" if number else html.escape(title)
         return f'<li><a href="{pathto(name)}"{here}>{shown}</a>{inner}</li>'
 
@@ -182,14 +183,16 @@ def side(app, pagename: str, pathto) -> str:
 
 
 def description(doctree, pagename: str) -> str:
-    """A page's question or, where it asks none, how it begins; at most some 200 characters, whole sentences where possible."""
+    """A page's question or, where it asks none, its title and how it begins, in some 200 characters."""
     if page := contents.pages().get(pagename):
         return page.question
+    title = next(doctree.findall(nodes.title), nodes.Text("")).astext()
     for paragraph in doctree.findall(nodes.paragraph):
         words = " ".join(paragraph.astext().split())
-        if len(words) > 40 and isinstance(paragraph.parent, nodes.section):
-            return words if len(words) <= 200 else words[:200].rpartition(". " if ". " in words[60:200] else " ")[0].rstrip(",;:.") + "."
-    return ""
+        if len(words) > 40 and isinstance(paragraph.parent, nodes.section) and not any(paragraph.findall(nodes.math)):
+            words = f"{title.rstrip('?')}: {words}"
+            return words if len(words) <= 200 else words[:200].rpartition(" ")[0].rstrip(",;:.") + " …"
+    return title
 
 
 def head(app, pagename, _templatename, context, doctree) -> None:
@@ -197,6 +200,8 @@ def head(app, pagename, _templatename, context, doctree) -> None:
     context["book_contents"] = side(app, pagename, context["pathto"])
     if doctree is None:
         return
+    # the list of works is a list of items: the role that docutils gives them is no longer one
+    context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
     title = html.escape(re.sub(r"<[^>]*>", "", context.get("title", "")), quote=True).replace("&amp;", "&")
     facts = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title or app.config.html_title}
     if words := html.escape(description(doctree, pagename), quote=True):

@@ -62,8 +62,8 @@ def text(sheet: contents.Sheet, cells: list) -> str:
     body = re.sub(r"\]\(\.\./\.\./book/", "](/", body)
     body = re.sub(r"\]\(((?:\.\./\w+/)?[\w-]+)\.ipynb\)", r"](\1.md)", body)
     title, top, rest = body.strip().split("\n\n", 2)
-    back = f"It belongs to [](/{sheet.page}.md) " if sheet.page else ""
-    door = f"{{sheet-notebook}}`{sheet.name}` {back}[All exercises](/exercises.md)"
+    back = f"For the page [](/{sheet.page}.md) · " if sheet.page else ""
+    door = f"{{sheet-notebook}}`{sheet.name}` · {back}[All exercises](/exercises.md)"
     return f"---\norphan: true\nnosearch: true\n---\n\n{title}\n\n{top}\n\n:::{{div}} sheet-door\n{door}\n:::\n\n{rest}\n"
 
 
@@ -146,7 +146,8 @@ def link_names(app, doctree) -> None:
         target = addnodes.pending_xref(
             "", refdomain="std", reftype="doc", reftarget=f"/exercises/{named[1]}", refexplicit=False, refwarn=True, refdoc=app.env.docname
         )
-        literal.replace_self(target + nodes.inline("", named[1]))
+        target += nodes.inline("", named[1])
+        literal.replace_self(target)
 
 
 def learn(app) -> None:
