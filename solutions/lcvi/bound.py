@@ -30,7 +30,7 @@ BOUND = Record(
         "Begin with `log_posterior = log_joint - np.logaddexp.reduce(log_joint)`",
     ),
     mistakes={
-        "That is the ELBO plus U. It bounds log G + log p(D): where log p(D) is above 0 it may lie above log G itself.": "- evidence -> ",
+        "That is the ELBO plus the averaged log utility. It bounds log G + log p(D): where log p(D) is above 0 it may lie above log G itself.": "- evidence -> ",
         "The log of the mean utility is larger than the mean of its log, and with it the sum is no lower bound.": "+ np.log(u) ->  ;; return -> return np.log(q @ u) +",
         "You averaged log u under the posterior, which nobody knows. Every mean is under q.": "+ np.log(u) ->  ;; return -> return np.exp(log_joint - evidence) @ np.log(u) +",
         "The divergence has the wrong sign: a q far from the posterior makes the bound worse.": "log_joint - evidence -> evidence - log_joint ;; - np.log(q) -> + np.log(q)",
