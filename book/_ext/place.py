@@ -189,7 +189,9 @@ def description(doctree, pagename: str) -> str:
     title = next(doctree.findall(nodes.title), nodes.Text("")).astext()
     for paragraph in doctree.findall(nodes.paragraph):
         words = " ".join(paragraph.astext().split())
-        if len(words) > 40 and isinstance(paragraph.parent, nodes.section) and not any(paragraph.findall(nodes.math)):
+        if re.match(r"\d+ minutes\.", words) or any(paragraph.findall(nodes.math)):
+            continue
+        if len(words) > 40 and isinstance(paragraph.parent, nodes.section):
             words = f"{title.rstrip('?')}: {words}"
             return words if len(words) <= 200 else words[:200].rpartition(" ")[0].rstrip(",;:.") + " …"
     return title

@@ -11,11 +11,13 @@ from course_pkg.checks.record import sheet_tasks
 from tools import exercises
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?) *### END SOLUTION", re.DOTALL)
+PLAIN = {ord("`"): None, ord("’"): "'", ord("‘"): "'", ord("“"): '"', ord("”"): '"'}
 NAMES = exercises.names()
 
 
 def squeezed(text: str) -> str:
-    return " ".join(text.split())
+    """Single spaces, and none of the marks that a page sets otherwise than its source."""
+    return " ".join(text.translate(PLAIN).split())
 
 
 def words(path) -> str:
@@ -57,9 +59,9 @@ def test_a_sheet_shows_its_questions_and_no_line_of_its_answers(name, site):
     secrets = [piece for piece in pieces if len(piece) > 12 and piece not in known]
     assert secrets
     assert [secret for secret in secrets if secret in shown[2]] == []
-    hints = squeezed(" ".join(hint for task in sheet_tasks(name).values() for hint in task.hints)).replace("`", "")
-    assert [secret for secret in secrets if any(secret in text.replace("`", "") for text in shown[:2]) and secret not in hints] == []
-    title = asked[0].lstrip().splitlines()[0].lstrip("# ")
+    hints = squeezed(" ".join(hint for task in sheet_tasks(name).values() for hint in task.hints))
+    assert [secret for secret in secrets if any(secret in text for text in shown[:2]) and secret not in hints] == []
+    title = squeezed(asked[0].lstrip().splitlines()[0].lstrip("# "))
     assert all(title in text for text in shown)
     assert ("raise NotImplementedError" in shown[0]) == any(SOLUTION.search(cell.source) for cell in exercises.source(name).cells)
 
