@@ -300,6 +300,7 @@ CASES = {
         {"y": P, "mu": 1.0, "sigma": 2.0, "gamma": 0.2},
     ),
     "lambertw.moments": (lambertw.moments, {"mu": 1.0, "sigma": 2.0, "gamma": 0.2}),
+    "lambertw.safe_moments": (lambertw.safe_moments, {"mu": 1.0, "sigma": 2.0, "gamma": 0.2, "d": -0.3}),
     "lambertw.support": (lambda **given: finite_part(lambertw.support(**given)), {"mu": 1.0, "sigma": 2.0, "gamma": 0.2}),
     "lambertw.fit_igmm": (lambda **given: lambertw.fit_igmm(**given)[:4], {"y": P, "steps": 2, "tolerance": 0.1}),
     "lambertw.fit_mle": (lambda y: lambertw.fit_mle(y)[:4], {"y": P}),

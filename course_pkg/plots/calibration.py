@@ -52,4 +52,4 @@ def _moves(ax, moves):
         ax.plot(centre, at, "o", color=COLOURS[name])
     ax.set_yticks(y, [name if len(name) <= LONGEST else f"{name[: LONGEST // 2]}…{name[1 - LONGEST // 2 :]}" for name in moves])
     ax.set_ylim(0.6 - len(moves), 0.4)
-    ax.set(xlabel="plain standard deviations", title="moved most: mean ± sd")
+    ax.set(xlabel="plain standard deviations", ylabel="parameter", title="moved most: mean ± sd")
