@@ -130,7 +130,7 @@ def _calm(shell: Any, kind: type, error: NotImplementedError, trace: Any, tb_off
     if str(error):
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
     else:
-        print(unwritten(error))
+        shell._showtraceback(kind, error, [unwritten(error)])
 
 
 if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()):

@@ -33,9 +33,7 @@ def test_the_solution_has_full_marks_and_a_blank_none_even_with_its_test_edited(
 def test_a_student_sees_one_calm_line(graded):
     notebook = nbformat.read(graded[0] / "autograded" / "blank" / f"{TASK}.ipynb", as_version=4)
     errors = [output for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "error"]
-    assert len(errors) == 2
-    for error in errors:
-        assert error.ename == "NotYet"
-        assert error.traceback == ["Not written yet. Ask for a hint when you want one."]
-    said = [output.text for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "stream"]
-    assert said == ["This needs `ridge`, which is not written yet. Write that part first, and come back.\n"]  # of a demonstration
+    said = [(error.ename, error.traceback) for error in errors]
+    assert said.count(("NotYet", ["Not written yet. Ask for a hint when you want one."])) == 2
+    assert ("NotImplementedError", ["This needs `ridge`, which is not written yet. Write that part first, and come back."]) in said
+    assert len(said) == 3  # of a demonstration

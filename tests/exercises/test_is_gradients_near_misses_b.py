@@ -364,7 +364,7 @@ NEAR_MISSES = [
             "sag/direction",
             f"clipped at {c} for the mean",
             _isag(row=lambda w, s, c=c: (np.minimum(w, c) * s).mean(axis=1)),
-            "cut large weights off",
+            "",
         )
         for c in (5, 10, 20, 30, 100)
     ],

@@ -268,8 +268,8 @@ def test_a_table_of_answers_names_each_that_is_not_judged_as_it_should_be(solved
 
     name, penalty, alike, holds = "ridge/penalty", solved["decisions/ridge/penalty"], lambda sigma, sigma0: 1.0, ((2.0, 1.0), 4.0)
     good = (name, "good", penalty)
-    assert faults([(name, "one", alike, "another number")], [good], holds) == []
-    assert len(faults([(name, "one", alike, "another number")], [good], ((2.0, 1.0), 5.0))) == 1  # the solution does not meet the case
+    assert faults([(name, "one", alike, "like four rows")], [good], holds) == []
+    assert len(faults([(name, "one", alike, "like four rows")], [good], ((2.0, 1.0), 5.0))) == 1  # the solution does not meet the case
     assert len(faults([(name, "one", alike, "no such words")], [good], holds)) == 5  # once for each of five seeds
     assert len(faults([(*good, "")], [good], holds)) == 5
     assert len(faults([], [good, (name, "one", alike)], holds)) == 5

@@ -184,7 +184,7 @@ NEAR_MISSES = [
     ("nu/risks", "one fold too few", lambda *case: _fold_risks(lambda f, k: f != k)(*case)[:, :-1], "shape"),
     ("nu/risks", "rows in reverse", lambda *case: _fold_risks(lambda f, k: f != k)(*case)[::-1], "The order is turned round."),
     *[
-        ("nu/choose", f"one standard error, {ddof}", lambda nus, r, ddof=ddof: _one_standard_error(nus, r, ddof), "nearly as good")
+        ("nu/choose", f"one standard error, {ddof}", lambda nus, r, ddof=ddof: _one_standard_error(nus, r, ddof), "")
         for ddof in (0, 1)
     ],
     ("nu/choose", "the risk", lambda nus, r: r.mean(axis=1).min(), "Not that nu"),
