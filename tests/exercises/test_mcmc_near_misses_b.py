@@ -9,7 +9,7 @@ from scipy import special
 from scipy.stats import dirichlet, norm
 
 from course_pkg import mcmc
-from course_pkg.checks import catalogue, judge
+from course_pkg.checks import judge
 from tests.exercises import near_misses
 
 CHAPTER = "mcmc/"

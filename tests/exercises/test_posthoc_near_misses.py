@@ -183,10 +183,7 @@ NEAR_MISSES = [
     ("nu/risks", "four folds", lambda *case: _fold_risks(lambda f, k: f != k)(*case[:3], np.minimum(case[3], 3), case[4]), "shape"),
     ("nu/risks", "one fold too few", lambda *case: _fold_risks(lambda f, k: f != k)(*case)[:, :-1], "shape"),
     ("nu/risks", "rows in reverse", lambda *case: _fold_risks(lambda f, k: f != k)(*case)[::-1], "The order is turned round."),
-    *[
-        ("nu/choose", f"one standard error, {ddof}", lambda nus, r, ddof=ddof: _one_standard_error(nus, r, ddof), "")
-        for ddof in (0, 1)
-    ],
+    *[("nu/choose", f"one standard error, {ddof}", lambda nus, r, ddof=ddof: _one_standard_error(nus, r, ddof), "") for ddof in (0, 1)],
     ("nu/choose", "the risk", lambda nus, r: r.mean(axis=1).min(), "Not that nu"),
     ("nu/choose", "all of them", lambda nus, r: nus[r.mean(axis=1) == r.mean(axis=1).min()], "shape"),
     ("when-it-cannot-help/floor", "spread of the means", lambda s, y: np.var([y[s == v].mean() for v in np.unique(s)]), "it is 3.5"),
