@@ -1,6 +1,8 @@
 """What can be wrong with a page: functions from a visit to a list of faults, each a sentence that names the culprit."""
 
-from urllib.parse import urldefrag
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from book_browser import Visit, is_outside
 
@@ -75,24 +77,34 @@ def fault_in_view(facts: dict, dark: bool) -> list[str]:
     return faults + [f"too little contrast: {text}" for text in facts["faint"]]
 
 
-def fault_in_links(visits: dict[str, Visit], home: str, exists) -> dict[str, list[str]]:
-    """Every internal link of every page leads to a page, and to a place on it, that is there.
+class _Places(HTMLParser):
+    """What a page leads to, and the places on it that others can lead to."""
 
-    ``exists`` tells for an address without fragment whether the server has it; pages that were visited know their own ids.
-    """
-    ids = {urldefrag(visit.address).url: set(next(iter(visit.facts.values()))["ids"]) for visit in visits.values()}
-    faults: dict[str, list[str]] = {}
-    known: dict[str, bool] = {}
-    for page, visit in visits.items():
-        faults[page] = []
-        for link in dict.fromkeys(next(iter(visit.facts.values()))["links"]):
-            if not link.startswith(home):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: dict[str, None] = {}
+        self.ids: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        named = dict(attrs)
+        self.ids.add(named.get("id"))
+        if tag == "a" and named.get("href"):
+            self.links[named["href"]] = None
+
+
+def fault_in_links(site: Path, pages: list[str]) -> dict[str, list[str]]:
+    """Every internal link of every page leads to a file, and to a place on it, that is there."""
+    read = {(site / page).resolve(): _Places((site / page).read_text("utf8")) for page in pages}
+    faults: dict[str, list[str]] = {page: [] for page in pages}
+    for page, (path, places) in zip(pages, read.items(), strict=True):
+        for link in places.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
                 continue
-            address, fragment = urldefrag(link)
-            if address not in known:
-                known[address] = address in ids or exists(address)
-            if not known[address]:
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.is_file():
                 faults[page].append(f"link to nowhere: {link}")
-            elif fragment and address in ids and fragment not in ids[address]:
+            elif parts.fragment and target in read and unquote(parts.fragment) not in read[target].ids:
                 faults[page].append(f"link to a place that is not there: {link}")
     return faults

@@ -11,6 +11,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from book_browser import SITE, find_browser, open_browser, pages, serve, visit
 
 
+def pytest_generate_tests(metafunc):
+    """A test of a ``page`` looks at each of its file's ``PAGES``, unless it says at which."""
+    if "page" in metafunc.fixturenames and not any("page" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")):
+        metafunc.parametrize("page", metafunc.module.PAGES)
+
+
 @pytest.fixture(scope="session")
 def browser():
     if find_browser() is None:

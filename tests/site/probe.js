@@ -134,8 +134,8 @@ const measure = () => {
   await nextFrame();
   await new Promise((resolve) => setTimeout(resolve, 60)); // the theme fades its colours
   let facts = measure();
-  if (facts.cut.length || facts.wide.length) {
-    // On a busy machine the new width may not have reached every line yet; what stays wrong is a fault.
+  // On a busy machine the new width may not have reached every line yet; what stays wrong is a fault.
+  for (let i = 0; i < 6 && (facts.cut.length || facts.wide.length); i++) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     facts = measure();
   }

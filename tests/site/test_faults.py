@@ -64,7 +64,7 @@ def faults_of(browser, tmp_path_factory):
             faults = fault_in_loading(seen, home) + fault_in_formulas(seen) + fault_in_figures(seen) + fault_in_headings(seen)
             for view in VIEWS:
                 faults += fault_in_view(seen.facts[view.name], view.dark)
-            return faults + fault_in_links({page.name: seen}, home, lambda address: False)[page.name]
+            return faults + fault_in_links(folder, [page.name])[page.name]
 
         yield inspect
 
