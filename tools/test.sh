@@ -6,6 +6,7 @@
 # Other options go to both calls of pytest; to run one file, call pytest itself.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p .cache
 python=.venv/bin/python
 failed=()
 
@@ -39,12 +40,14 @@ if [[ " $* " == *" --thorough "* ]]; then
     compiler=()
 fi
 
-step lint lint
+lint >.cache/lint.log 2>&1 &  # beside the book, whose last pages leave a core idle
+linting=$!
 step book "$python" tools/build_book.py
 # A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
 # The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
 step library "${compiler[@]}" "$python" -m pytest -p no:nbval -n 2 --dist loadfile --durations=40 --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
 step course "$python" -m pytest -n 2 --dist loadfile --durations=40 tests/[a-z]*/ book "$@"
+step lint eval 'wait $linting; status=$?; cat .cache/lint.log; (exit $status)'
 if [ -n "$branches" ]; then
     step seeds "$python" tools/reseed.py --shifts 2
     step reproduce "$python" tools/reproduce.py
