@@ -415,7 +415,6 @@ CASES = {
             [2, 1, 3],
         ),
         "frequentist": call(X, BELL, {"trust": np.ones(25), "Bayes": 0.5 + 0.1 * X**2, "ignore": X**2}),
-        "p_and_q": call(X, BELL, BELL**2, UP, 2 + (UP - 6) ** 2, 1 + (UP - 4) ** 2, 6.0, 4.0),
         "coverage": call(np.array([0.0, 0.4, 0.8]), np.array([0.95, 0.9, 0.4]), np.array([0.95, 0.94, 0.95]), edge=0.5, level=0.95),
     },
     "score_function": {
