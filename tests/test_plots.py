@@ -322,7 +322,6 @@ CASES = {
             {"start": RUNS[0] / 2, "after 3": RUNS[1] / 2, "after 12": RUNS[2] / 2, "limit": np.full(4, 0.25)},
             {"this chain": 0.5**UP, "even ring": 0.5 + 0 * UP, "its average": 1 / UP},
         ),
-        "three_traces": call({"timid": np.sin(UP), "well tuned": np.cos(3 * UP), "bold": np.sign(np.sin(UP))}, (-1.0, 1.0)),
         "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
     },
     "models_and_guides": {
@@ -399,10 +398,8 @@ CASES = {
         "climbs": call({"score": (np.arange(4), RUNS), "path": (5 * np.arange(4), 0.5 * RUNS)}, 0.008),
     },
     "reweighting": {
-        "bubbles": call((X, BELL, BELL, X[[4, 12, 20]]), (X, BELL, X[[4, 12, 20]]), np.array([0.2, 1.0, 2.5]), "step 3"),
         "decay": call(UP, {"2 of 50": np.exp(-UP)}, {"2 of 50": np.exp(-UP) + 0.001}, 1000),
         "coupled": call(UP, {title: {"joint": (1 - UP, 1.1 - UP), "none": (0 * UP, 0 * UP)} for title in ("across", "along")}),
-        "quotes": call(np.arange(4), {"fresh": 0.1 * RUNS, "old, as they are": RUNS}),
     },
     "risk": {
         "overfit": call(
@@ -534,7 +531,6 @@ CASES = {
     },
     "what_a_gradient_costs": {
         "two_halves": call(UP, {"linear": UP, "logistic": 2 * UP}, 0.5),
-        "ceilings": call(UP, {"p = 0.5": 2 - 1 / UP, "p = 0.9": 10 - 9 / UP}, {"10 rows": 2.0}),
         "budget": call(
             {name: (np.arange(1.0, 5.0), RUNS) for name in ("all rows", "reuse")},
             dict.fromkeys(("all rows", "reuse"), (PAIR, PAIR)),
