@@ -441,9 +441,6 @@ CASES = {
             X,
             {name: stats.norm.pdf(X - s) for name, s in (("left", 0.2), ("none", 0.0), ("right", -0.2))},
         ),
-        "bells moving": call(
-            X, {"not skewed": X, "skewed": X * np.exp(0.3 * X)}, X, {"not skewed": BELL, "skewed": 1.5 * BELL}, "mean 0.3", tallest=0.85
-        ),
         "edge": call(
             np.linspace(-0.7, 0.2, 10),
             np.linspace(1.2, 0.3, 9),
@@ -452,7 +449,6 @@ CASES = {
             np.linspace(1.2, 0.3, 25),
         ),
         "tilts": call(np.linspace(0.01, 0.99, 25), {"normal": VALLEY, "misread": 2 + 0 * X, "wrong direction": 2 * VALLEY}),
-        "dyke": call(X + 5, BELL, 0.8 * BELL, {"normal": 5.5, "right": 6.0}),
     },
     "staying_faithful": {
         "decisions": call((X, VALLEY), X, {"model": 0.5 * X, "free": np.cos(X), "held": 0.2 * X}),
