@@ -224,7 +224,6 @@ CASES = {
         "noise_for_money": call(UP, {"at the start": 1 + UP, "at the best q": 20 / UP + UP}, {"at the start": 1.5, "at the best q": 4.5}),
     },
     "how_much_calibration": {
-        "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
         "mixture": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3),
         "another": call(
             X,

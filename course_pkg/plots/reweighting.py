@@ -1,11 +1,9 @@
 """Drawings of the page on reweighting old draws. Each function takes what it draws and returns the figure."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, SKY
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED
 
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY)
 WAYS = ((BLUE, "o"), (ORANGE, "s"), (GREEN, "^"))
 
 

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED
 
 
 def two_halves(rows, asking, cheap):
