@@ -46,7 +46,6 @@ CASES = {
         "wrong_noise": call(np.array([0.0, 0.5, 1.0, 1.5]), np.array([[9.0, 7.0, 6.0, 6.5], [9.5, 7.5, 6.2, 6.8], [8.0, 7.0, 6.4, 7.0]])),
     },
     "a_wrong_posterior": {
-        "two_beliefs": call(X, BELL, 0.8 * BELL, 0.5, -1.0, np.linspace(0.1, 0.9, 25), VALLEY - 1, np.array([0.5])),
         "savings": call({f"tilt {u}": {"p-optimal": 1 + 0 * PAIR, "network": u - PAIR} for u in (0.1, 0.9)}),
         "break_even": call(
             UP, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / 10 for u in (1, 5, 9)}
@@ -578,11 +577,6 @@ CASES = {
         "two_experiments": call(stats.binom.pmf(range(5), 4, 0.4), stats.nbinom.pmf(range(7), 2, 0.4), 3),
         "stopping": call(np.array([1, 10, 100]), np.array([0.05, 0.15, 0.3]), [0.1, 0.5, 0.9], [0.12, 0.48, 0.9]),
         "learning": call(X, {title: {"0": BELL, "10": BELL**2, "99": BELL**4} for title in ("Flat prior", "Cut prior")}, 0.3),
-    },
-    "many_at_once": {
-        "shrinkage": call(
-            UP, {"least squares": np.full(25, 5.0), "James-Stein": 5 - 1 / UP, "Bayes": 0.1 * UP**2}, (UP[::8], 5 - 1 / UP[::8]), 5
-        ),
     },
     "without_belief": {
         "certificates": call(UP, 0.3 / UP, 0.1 + 0.3 / UP, 0.3 + 0.02 * UP, 0.25 + 0.01 * UP),
