@@ -47,9 +47,6 @@ CASES = {
     },
     "a_wrong_posterior": {
         "savings": call({f"tilt {u}": {"p-optimal": 1 + 0 * PAIR, "network": u - PAIR} for u in (0.1, 0.9)}),
-        "break_even": call(
-            UP, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / 10 for u in (1, 5, 9)}
-        ),
         "seen_and_unseen": call({"training": 0.8 * PAIR, "held out": 0.9 * PAIR}, {"training": 10 * PAIR, "held out": PAIR}),
     },
     "any_engine": {
