@@ -476,7 +476,6 @@ CASES = {
     "topics": {
         "second_opinions": call(UP / UP.max(), (UP / UP.max()) ** 2, 0.25, (0.4, 0.2)),
         "rising": call({"right": -30 - np.outer([1.0, 0.8], 1 / UP), "off by one": -31 - np.outer([1.0, 0.8], 1 / UP)}, -27.0),
-        "squares": call(np.full((10, 25), 0.04), [f"{name} {k}" for name in ("row", "column") for k in range(5)], "after 3 rounds"),
         "promises": call({"right": [0.35, 0.36], "off by one": [0.35, 0.36]}, {"right": [0.34, 0.37], "off by one": [0.45, 0.44]}),
         "page_map": call(np.full((5, 4), 0.25), {"decisions": 2, "mcmc": 3}),
         "stages": call(np.full((2, 4), 0.25), [0, 1], [2, 3], ["A page", "Another page"]),
