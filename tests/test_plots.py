@@ -46,11 +46,7 @@ CASES = {
         "wrong_noise": call(np.array([0.0, 0.5, 1.0, 1.5]), np.array([[9.0, 7.0, 6.0, 6.5], [9.5, 7.5, 6.2, 6.8], [8.0, 7.0, 6.4, 7.0]])),
     },
     "a_wrong_posterior": {
-        "two_beliefs": call(X, BELL, 0.8 * BELL, 0.5, -1.0, np.linspace(0.1, 0.9, 25), VALLEY - 1, np.array([0.5])),
         "savings": call({f"tilt {u}": {"p-optimal": 1 + 0 * PAIR, "network": u - PAIR} for u in (0.1, 0.9)}),
-        "break_even": call(
-            UP, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / UP for u in (1, 5, 9)}, {f"tilt {u}": u / 10 for u in (1, 5, 9)}
-        ),
         "seen_and_unseen": call({"training": 0.8 * PAIR, "held out": 0.9 * PAIR}, {"training": 10 * PAIR, "held out": PAIR}),
     },
     "any_engine": {
@@ -216,7 +212,6 @@ CASES = {
     "hamiltonian": {
         "two_walks": call(0.3 * DRAWS, np.stack([DRAWS, DRAWS[::-1]]), DRAWS[[2, 0]], LEANING),
         "phase_plane": call((0.5, 1.0), {"exact": DRAWS, "Euler": 1.5 * DRAWS, "leapfrog": 0.9 * DRAWS}),
-        "drops": call((X, X, VALLEY[:, None] + VALLEY), {"left": DRAWS - 1, "between": DRAWS, "right": DRAWS + 1}),
         "step_and_path": call(UP, 1 / UP, 8.0, {"h = 1": UP, "h = 2": UP[:9]}, {"h = 1": 1 / UP, "h = 2": 1 / UP[:9]}),
         "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "HMC": [5.0, 9.0, 18.0]}),
     },
@@ -224,7 +219,6 @@ CASES = {
         "noise_for_money": call(UP, {"at the start": 1 + UP, "at the best q": 20 / UP + UP}, {"at the start": 1.5, "at the best q": 4.5}),
     },
     "how_much_calibration": {
-        "dials": call(X, BELL, {"no retainer": (0.8 * BELL, 0.9 * BELL, 0.3), "retainer 1": (BELL, BELL, -0.3)}),
         "mixture": call(X, BELL, 0.8 * BELL, 0.9 * BELL, 0.3),
         "another": call(
             X,
@@ -322,7 +316,6 @@ CASES = {
             {"start": RUNS[0] / 2, "after 3": RUNS[1] / 2, "after 12": RUNS[2] / 2, "limit": np.full(4, 0.25)},
             {"this chain": 0.5**UP, "even ring": 0.5 + 0 * UP, "its average": 1 / UP},
         ),
-        "three_traces": call({"timid": np.sin(UP), "well tuned": np.cos(3 * UP), "bold": np.sign(np.sin(UP))}, (-1.0, 1.0)),
         "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
     },
     "models_and_guides": {
@@ -399,10 +392,8 @@ CASES = {
         "climbs": call({"score": (np.arange(4), RUNS), "path": (5 * np.arange(4), 0.5 * RUNS)}, 0.008),
     },
     "reweighting": {
-        "bubbles": call((X, BELL, BELL, X[[4, 12, 20]]), (X, BELL, X[[4, 12, 20]]), np.array([0.2, 1.0, 2.5]), "step 3"),
         "decay": call(UP, {"2 of 50": np.exp(-UP)}, {"2 of 50": np.exp(-UP) + 0.001}, 1000),
         "coupled": call(UP, {title: {"joint": (1 - UP, 1.1 - UP), "none": (0 * UP, 0 * UP)} for title in ("across", "along")}),
-        "quotes": call(np.arange(4), {"fresh": 0.1 * RUNS, "old, as they are": RUNS}),
     },
     "risk": {
         "overfit": call(
@@ -415,7 +406,6 @@ CASES = {
             [2, 1, 3],
         ),
         "frequentist": call(X, BELL, {"trust": np.ones(25), "Bayes": 0.5 + 0.1 * X**2, "ignore": X**2}),
-        "p_and_q": call(X, BELL, BELL**2, UP, 2 + (UP - 6) ** 2, 1 + (UP - 4) ** 2, 6.0, 4.0),
         "coverage": call(np.array([0.0, 0.4, 0.8]), np.array([0.95, 0.9, 0.4]), np.array([0.95, 0.94, 0.95]), edge=0.5, level=0.95),
     },
     "score_function": {
@@ -445,9 +435,6 @@ CASES = {
             X,
             {name: stats.norm.pdf(X - s) for name, s in (("left", 0.2), ("none", 0.0), ("right", -0.2))},
         ),
-        "bells moving": call(
-            X, {"not skewed": X, "skewed": X * np.exp(0.3 * X)}, X, {"not skewed": BELL, "skewed": 1.5 * BELL}, "mean 0.3", tallest=0.85
-        ),
         "edge": call(
             np.linspace(-0.7, 0.2, 10),
             np.linspace(1.2, 0.3, 9),
@@ -456,7 +443,6 @@ CASES = {
             np.linspace(1.2, 0.3, 25),
         ),
         "tilts": call(np.linspace(0.01, 0.99, 25), {"normal": VALLEY, "misread": 2 + 0 * X, "wrong direction": 2 * VALLEY}),
-        "dyke": call(X + 5, BELL, 0.8 * BELL, {"normal": 5.5, "right": 6.0}),
     },
     "staying_faithful": {
         "decisions": call((X, VALLEY), X, {"model": 0.5 * X, "free": np.cos(X), "held": 0.2 * X}),
@@ -490,7 +476,6 @@ CASES = {
     "topics": {
         "second_opinions": call(UP / UP.max(), (UP / UP.max()) ** 2, 0.25, (0.4, 0.2)),
         "rising": call({"right": -30 - np.outer([1.0, 0.8], 1 / UP), "off by one": -31 - np.outer([1.0, 0.8], 1 / UP)}, -27.0),
-        "squares": call(np.full((10, 25), 0.04), [f"{name} {k}" for name in ("row", "column") for k in range(5)], "after 3 rounds"),
         "promises": call({"right": [0.35, 0.36], "off by one": [0.35, 0.36]}, {"right": [0.34, 0.37], "off by one": [0.45, 0.44]}),
         "page_map": call(np.full((5, 4), 0.25), {"decisions": 2, "mcmc": 3}),
         "stages": call(np.full((2, 4), 0.25), [0, 1], [2, 3], ["A page", "Another page"]),
@@ -535,7 +520,6 @@ CASES = {
     },
     "what_a_gradient_costs": {
         "two_halves": call(UP, {"linear": UP, "logistic": 2 * UP}, 0.5),
-        "ceilings": call(UP, {"p = 0.5": 2 - 1 / UP, "p = 0.9": 10 - 9 / UP}, {"10 rows": 2.0}),
         "budget": call(
             {name: (np.arange(1.0, 5.0), RUNS) for name in ("all rows", "reuse")},
             dict.fromkeys(("all rows", "reuse"), (PAIR, PAIR)),
@@ -588,11 +572,6 @@ CASES = {
         "two_experiments": call(stats.binom.pmf(range(5), 4, 0.4), stats.nbinom.pmf(range(7), 2, 0.4), 3),
         "stopping": call(np.array([1, 10, 100]), np.array([0.05, 0.15, 0.3]), [0.1, 0.5, 0.9], [0.12, 0.48, 0.9]),
         "learning": call(X, {title: {"0": BELL, "10": BELL**2, "99": BELL**4} for title in ("Flat prior", "Cut prior")}, 0.3),
-    },
-    "many_at_once": {
-        "shrinkage": call(
-            UP, {"least squares": np.full(25, 5.0), "James-Stein": 5 - 1 / UP, "Bayes": 0.1 * UP**2}, (UP[::8], 5 - 1 / UP[::8]), 5
-        ),
     },
     "without_belief": {
         "certificates": call(UP, 0.3 / UP, 0.1 + 0.3 / UP, 0.3 + 0.02 * UP, 0.25 + 0.01 * UP),

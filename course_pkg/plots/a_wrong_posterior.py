@@ -3,28 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED, mark, shade
+from course_pkg.plots import BLACK, BLUE, GREEN, PURPLE, RED
 
 COLOURS = (RED, BLUE, GREEN)
-
-
-def two_beliefs(y, true, believed, right, wrong, tilts, saved, agree):
-    """Above: two densities and the decision of each. Below: what the right one's decision saves, by tilt.
-
-    ``saved`` is in per cent of the risk of the wrong one's decision, ``agree`` the tilts at which both decide alike.
-    """
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
-    shade(top, y, true, color=BLUE, label="truth")
-    shade(top, y, believed, color=ORANGE, label="approximation")
-    mark(top, right, f"$h_p$ = {right:.2f}", color=BLUE)
-    mark(top, wrong, f"$h_q$ = {wrong:.2f}", color=RED, side="left")
-    top.set(xlabel="inflow $y$", ylabel="density", ylim=(0, 1.25 * max(true)))
-    top.legend(loc="center right")
-    below.plot(tilts, saved, color=BLACK)
-    below.plot(agree, np.zeros(len(agree)), "o", color=BLUE, label="same decision")
-    below.set(xlabel="tilt of the loss", ylabel="to save, % of the q-optimal risk", ylim=(-0.05 * max(saved), None))
-    below.legend(loc="upper right")
-    return fig
 
 
 def savings(panels):
@@ -38,18 +19,6 @@ def savings(panels):
         ax.axvline(0, color=BLACK, linewidth=0.8, linestyle="--")
         ax.set_yticks(range(len(ways)), list(reversed(ways)))
         ax.set(title=title, xlabel="saved of the q-optimal risk, %", ylabel="decided by", ylim=(-0.6, len(ways) - 0.4))
-    return fig
-
-
-def break_even(numbers, simulated, predicted, gaps):
-    """Regret against the number of outcomes learnt from: marks as simulated, lines as predicted, level if nothing is learnt."""
-    fig, ax = plt.subplots(figsize=(5.0, 4.0))
-    for (name, values), colour, shape in zip(simulated.items(), COLOURS, "os^", strict=True):
-        ax.plot(numbers, values, shape, color=colour, markersize=5, label=name)
-        ax.plot(numbers, predicted[name], color=colour, linewidth=1)
-        ax.axhline(gaps[name], color=colour, linestyle=":")
-    ax.set(xscale="log", yscale="log", xlabel="outcomes learnt from", ylabel="regret")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 0.12))
     return fig
 
 

@@ -43,22 +43,6 @@ def phase_plane(radii, tracks):
     return fig
 
 
-def drops(plane, outlines):
-    """Drops in the plane of position and momentum, over lines of constant energy: ``plane`` is (q (K,), p (J,), energy (J, K)).
-
-    ``outlines`` maps names to closed outlines (N, 2). They are the patches of the axes, in their order, for a figure that is to move.
-    """
-    fig, ax = plt.subplots(figsize=(5.0, 4.1))
-    q, p, energy = plane
-    ax.contour(q, p, energy, levels=9, colors="0.8", linewidths=1)
-    for (name, outline), colour, hatch in zip(outlines.items(), (GREEN, BLUE, ORANGE), ("", "....", "////"), strict=True):
-        ax.fill(*np.asarray(outline).T, facecolor=(colour, 0.5), edgecolor=colour, hatch=hatch, label=name)
-    ax.set(xlabel="position $q$", ylabel="momentum $p$", xlim=(q[0], q[-1]), ylim=(p[0], p[-1]))
-    ax.set_title("step")  # holds the place of the frames' titles
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return fig
-
-
 def step_and_path(sizes, acceptance, edge, lengths, curves):
     """Above: acceptance against the step size, with the ``edge`` of stability. Below: what trajectories are worth against their length.
 

@@ -11,20 +11,6 @@ TASKS = {
 }
 
 
-def dials(theta, posterior, settings):
-    """Several settings, one below the other: ``settings`` maps a title to (target, q, decision)."""
-    fig, axes = plt.subplots(len(settings), 1, sharex=True, sharey=True, figsize=(5.0, 2.0 * len(settings)))
-    for ax, (title, (target, q, h)) in zip(axes, settings.items(), strict=True):
-        shade(ax, theta, posterior, color=BLUE, label="posterior")
-        ax.plot(theta, target, color=GREEN, linestyle="--", label="target")
-        ax.plot(theta, q, color=ORANGE, label="fit q")
-        mark(ax, h, f"decide {h:.2f}", color=RED)
-        ax.set(title=title, ylabel="density")
-    axes[-1].set(xlabel=r"$\theta$, log of failures a year", ylim=(0, 1.1))
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    return fig
-
-
 def mixture(theta, posterior, calibrated, target, h):
     """The posterior, the calibrated posterior of the plan ``h``, and the mixture of both that a fit has for its target."""
     fig, ax = plt.subplots(figsize=(5.0, 3.0))

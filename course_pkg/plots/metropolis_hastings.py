@@ -44,17 +44,6 @@ def laws(places, laws, distances):
     return fig
 
 
-def three_traces(traces, band):
-    """One trace below the other, over a ``band`` (low, high) that holds nearly all of the target."""
-    fig, axes = plt.subplots(len(traces), 1, sharex=True, sharey=True, figsize=(5.0, 2.1 * len(traces)))
-    for ax, (name, trace), colour in zip(axes, traces.items(), (BLUE, GREEN, RED), strict=False):
-        ax.axhspan(*band, color="0.92")
-        ax.plot(trace, color=colour, linewidth=0.9)
-        ax.set(title=name, ylabel="midpoint")
-    axes[-1].set_xlabel("step")
-    return fig
-
-
 def tuning(curves):
     """What a random walk moves, as a share of the best, against its acceptance: a dict maps a name to (acceptance, share)."""
     fig, ax = plt.subplots(figsize=(5.0, 3.4))

@@ -50,34 +50,6 @@ def frequentist(theta, prior, curves):
     return fig
 
 
-def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
-    """Above: a posterior marginal and its approximation. Below: the two risks of each decision, with their minima.
-
-    Args:
-        theta: shape ``(n,)``, the axis above.
-        p: shape ``(n,)``, posterior density.
-        q: shape ``(n,)``, density of the approximation.
-        grid: shape ``(k,)``, decisions.
-        p_risk: shape ``(k,)``.
-        q_risk: shape ``(k,)``.
-        h_p: the best decision under ``p``.
-        h_q: the best decision under ``q``.
-    """
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
-    plots.shade(top, theta, p, color=plots.BLUE, label="posterior p")
-    plots.shade(top, theta, q, color=plots.ORANGE, label="approximation q")
-    top.set(xlabel=r"$\theta_1$", ylabel="density", ylim=(0, 1.1 * max(p.max(), q.max())), title="Same centre, too narrow")
-    top.legend(loc="upper left")
-    below.plot(grid, p_risk, color=plots.BLUE, label="p-risk")
-    below.plot(grid, q_risk, color=plots.ORANGE, linestyle="--", label="q-risk")
-    plots.mark(below, h_p, "$h_p$", color=plots.BLUE, height=0.12)
-    plots.mark(below, h_q, "$h_q$", color=plots.ORANGE, height=0.12)
-    below.set(xlabel="decision $h$", ylabel="risk (pinball loss)", title="Another valley")
-    below.set_ylim(bottom=0)
-    below.legend(loc="lower left")
-    return fig
-
-
 def coverage(rhos, narrow, wide, edge, level):
     """How often an interval of two standard errors holds the true risk, against the correlation that q ignores.
 

@@ -3,28 +3,22 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, ORANGE, RED, shade
+from course_pkg.plots import BLACK, BLUE, ORANGE, RED
 
 STYLES = ((RED, "--"), (BLACK, ":"), (BLUE, "-"))
 READERS = ((BLACK, "-"), (ORANGE, "--"), (RED, "-."))
 
 
-def bells(z, maps, x, densities, title=None, tallest=0.5, fig=None):
-    """Above: what the map makes of z. Below: the density of what it makes. Both map a label to values.
-
-    Given ``fig``, draw into that figure in place of what it holds: a frame of an animation.
-    """
-    if fig is None:
-        fig = plt.figure(figsize=(5.0, 5.4))
-    fig.clear()
-    top, below = fig.subplots(2, 1)
-    for (name, values), (colour, style) in zip(maps.items(), STYLES[-len(maps) :], strict=True):
+def bells(z, maps, x, densities):
+    """Above: what the map makes of z. Below: the density of what it makes. Both map a label to values."""
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.4))
+    for (name, values), (colour, style) in zip(maps.items(), STYLES, strict=True):
         top.plot(z, values, color=colour, linestyle=style, label=name)
-    for (name, values), (colour, style) in zip(densities.items(), STYLES[-len(densities) :], strict=True):
+    for (name, values), (colour, style) in zip(densities.items(), STYLES, strict=True):
         below.plot(x, values, color=colour, linestyle=style, label=name)
         below.fill_between(x, values, color=colour, alpha=0.1, linewidth=0)
-    top.set(xlabel="$z$", ylabel="$x = z e^{\\gamma z}$", ylim=(x[0], x[-1]), title=title)
-    below.set(xlabel="$x$", ylabel="density", xlim=(x[0], x[-1]), ylim=(0, tallest))
+    top.set(xlabel="$z$", ylabel="$x = z e^{\\gamma z}$", ylim=(x[0], x[-1]))
+    below.set(xlabel="$x$", ylabel="density", xlim=(x[0], x[-1]), ylim=(0, 0.5))
     fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return fig
 
@@ -47,18 +41,4 @@ def tilts(level, regret):
         ax.plot(level, np.maximum(values, 1e-2), color=colour, linestyle=style, label=name)
     ax.set(xlabel="level of the loss", ylabel="regret, % of the least risk", yscale="log", ylim=(1e-2, None))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def dyke(level, density, normal, heights):
-    """The density of a year's highest level, the normal of the same mean and spread, and the heights decided on: a name for each."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    shade(ax, level, density, color=BLUE, label="skewed")
-    ax.plot(level, normal, color=BLACK, linestyle=":", label="normal")
-    for row, (name, h) in enumerate(heights.items()):
-        tall = max(density) * (0.9 - 0.18 * row)
-        ax.plot([h, h], [0, tall], color=RED, linewidth=1.2)
-        ax.annotate(name, (h, tall), xytext=(4, -9), textcoords="offset points")
-    ax.set(xlabel="highest level of a year, m", ylabel="density", ylim=(0, 1.25 * max(density)))
-    ax.legend(loc="upper left")
     return fig

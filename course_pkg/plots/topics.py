@@ -34,24 +34,6 @@ def rising(curves, log_evidence):
     return fig
 
 
-def squares(topics, names, title="", fig=None):
-    """Ten topics over the words of a square, as pictures with names: ``topics`` is ``(10, side * side)``.
-
-    Given ``fig``, draw into that figure in place of what it holds: a frame of an animation.
-    """
-    if fig is None:
-        fig = plt.figure(figsize=(5.0, 3.1))
-    fig.clear()
-    side = int(np.sqrt(np.shape(topics)[1]))
-    for ax, topic, name in zip(fig.subplots(2, 5).ravel(), np.asarray(topics), names, strict=True):
-        ax.imshow(topic.reshape(side, side), cmap="Blues", vmin=0, vmax=1 / side)
-        ax.set(xticks=[], yticks=[], xlabel=name)
-        ax.spines[:].set_visible(True)
-        ax.spines[:].set(color=GREY, linewidth=0.8)
-    fig.suptitle(title, fontsize="medium")
-    return fig
-
-
 def promises(paid, promised):
     """Average risk that was claimed against the true one: both map a name to values over corpora."""
     fig, ax = plt.subplots(figsize=(5.0, 4.0))

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, RED
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED
 
 
 def two_halves(rows, asking, cheap):
@@ -14,22 +14,6 @@ def two_halves(rows, asking, cheap):
     ax.axhline(cheap, color=RED, linestyle="-.", label="all the rest of a step")
     ax.set(xscale="log", yscale="log", xlabel="rows of data", ylabel="microseconds")
     ax.legend()
-    return fig
-
-
-def ceilings(ratio, gains, seen):
-    """Steps for the price of one plain step, by how dear the model is: a line for each reuse in ``gains``; upright lines at ``seen``."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.8))
-    for (name, gain), colour, style in zip(gains.items(), (GREEN, BLUE, PURPLE, BLACK), ("--", "-", "-.", ":"), strict=False):
-        ax.plot(ratio, gain, style, color=colour, label=name)
-    ax.set(xscale="log", yscale="log", xlim=(ratio[0], ratio[-1]), ylim=(0.9, 130))
-    ax.set(xlabel="R, price of a model gradient in cheap steps", ylabel="steps for the price of one")
-    for name, at in seen.items():
-        ax.axvline(at, color=RED, linewidth=0.8)
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        place = ("data", "axes fraction")
-        ax.annotate(name, (at, 0.98), xycoords=place, textcoords="offset points", xytext=(3, 0), rotation=90, va="top", bbox=box)
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=2)
     return fig
 
 
