@@ -1,6 +1,7 @@
 """Drawings of the page "Risk": pure functions of what they show, each returning its figure."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from course_pkg import plots
 
@@ -50,23 +51,26 @@ def frequentist(theta, prior, curves):
     return fig
 
 
-def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
-    """Above: a posterior marginal and its approximation. Below: the two risks of each decision, with their minima.
+def p_and_q(centre, p, q, grid, p_risk, q_risk, h_p, h_q):
+    """Above: a normal posterior of two unknowns and its approximation. Below: the two risks of each decision, with their minima.
 
     Args:
-        theta: shape ``(n,)``, the axis above.
-        p: shape ``(n,)``, posterior density.
-        q: shape ``(n,)``, density of the approximation.
+        centre: of both, in both unknowns.
+        p: shape ``(2, 2)``, covariance of the posterior, drawn at one and two standard deviations.
+        q: shape ``(2, 2)``, that of the approximation.
         grid: shape ``(k,)``, decisions.
         p_risk: shape ``(k,)``.
         q_risk: shape ``(k,)``.
         h_p: the best decision under ``p``.
         h_q: the best decision under ``q``.
     """
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
-    plots.shade(top, theta, p, color=plots.BLUE, label="posterior p")
-    plots.shade(top, theta, q, color=plots.ORANGE, label="approximation q")
-    top.set(xlabel=r"$\theta_1$", ylabel="density", ylim=(0, 1.1 * max(p.max(), q.max())), title="Same centre, too narrow")
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 7.0), height_ratios=(1.4, 1))
+    turn = np.linspace(0, 2 * np.pi, 200)
+    for covariance, color, style, name in ((p, plots.BLUE, "-", "posterior p"), (q, plots.ORANGE, "--", "approximation q")):
+        for radius in (1, 2):
+            edge = centre + radius * np.linalg.cholesky(covariance) @ np.stack([np.cos(turn), np.sin(turn)])
+            top.plot(*edge, color=color, linestyle=style, label=name if radius == 1 else None)
+    top.set(xlabel=r"bridge $\theta_1$", ylabel=r"village $\theta_2$", aspect="equal", title="Same centre, too narrow")
     top.legend(loc="upper left")
     below.plot(grid, p_risk, color=plots.BLUE, label="p-risk")
     below.plot(grid, q_risk, color=plots.ORANGE, linestyle="--", label="q-risk")
@@ -75,6 +79,16 @@ def p_and_q(theta, p, q, grid, p_risk, q_risk, h_p, h_q):
     below.set(xlabel="decision $h$", ylabel="risk (pinball loss)", title="Another valley")
     below.set_ylim(bottom=0)
     below.legend(loc="lower left")
+    return fig
+
+
+def log_ratio(x, ratios):
+    """Logarithms of density ratios along a line: ``ratios`` maps "q as fitted" and "q widened" to values at ``x``."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    for (name, values), color, style in zip(ratios.items(), (plots.RED, plots.BLUE), ("-", "--"), strict=True):
+        ax.plot(x, values, color=color, linestyle=style, label=name)
+    ax.set(xlabel="distance from the centre along the diagonal", ylabel="log p/q")
+    ax.legend(loc="upper center")
     return fig
 
 
