@@ -215,7 +215,7 @@ CASES = {
     },
     "hamiltonian": {
         "two_walks": call(0.3 * DRAWS, np.stack([DRAWS, DRAWS[::-1]]), DRAWS[[2, 0]], LEANING),
-        "phase_plane": call((0.5, 1.0), {"exact": DRAWS, "Euler": 1.5 * DRAWS, "leapfrog": 0.9 * DRAWS}),
+        "phase_plane": call((0.5, 1.0), {"exact": DRAWS, "Euler": 1.5 * DRAWS, "leapfrog": 0.9 * DRAWS}, {"long": DRAWS, "shadow": DRAWS}),
         "drops": call((X, X, VALLEY[:, None] + VALLEY), {"left": DRAWS - 1, "between": DRAWS, "right": DRAWS + 1}),
         "step_and_path": call(UP, 1 / UP, 8.0, {"h = 1": UP, "h = 2": UP[:9]}, {"h = 1": 1 / UP, "h = 2": 1 / UP[:9]}),
         "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "HMC": [5.0, 9.0, 18.0]}),
