@@ -211,7 +211,7 @@ CASES = {
     },
     "hamiltonian": {
         "two_walks": call(0.3 * DRAWS, np.stack([DRAWS, DRAWS[::-1]]), DRAWS[[2, 0]], LEANING),
-        "phase_plane": call((0.5, 1.0), {"exact": DRAWS, "Euler": 1.5 * DRAWS, "leapfrog": 0.9 * DRAWS}),
+        "phase_plane": call((0.5, 1.0), {"exact": DRAWS, "Euler": 1.5 * DRAWS, "leapfrog": 0.9 * DRAWS}, {"long": DRAWS, "shadow": DRAWS}),
         "step_and_path": call(UP, 1 / UP, 8.0, {"h = 1": UP, "h = 2": UP[:9]}, {"h = 1": 1 / UP, "h = 2": 1 / UP[:9]}),
         "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "HMC": [5.0, 9.0, 18.0]}),
     },
@@ -388,7 +388,7 @@ CASES = {
     "reparameterisation": {
         "arrows": call({"score": (DRAWS, TERMS), "reparameterised": (DRAWS, 0.1 * TERMS)}, np.zeros(2), PAIR, ROUND, LEANING),
         "twice": call(X, {"posterior": BELL, "printed": BELL**2}, {"mended": 1 / UP, "printed, plus": 1 + 1 / UP, "other": 2 / UP}),
-        "win_and_lose": call([1, 10, 100], {"score": [1.0, 9.0, 99.0], "path": [1.0, 1.1, 0.9]}, UP, {"score": UP, "path": UP**2}),
+        "along": call(UP / 10, {"score": 1000 / UP, "path": 20 / UP}),
         "climbs": call({"score": (np.arange(4), RUNS), "path": (5 * np.arange(4), 0.5 * RUNS)}, 0.008),
     },
     "reweighting": {
@@ -406,6 +406,8 @@ CASES = {
             [2, 1, 3],
         ),
         "frequentist": call(X, BELL, {"trust": np.ones(25), "Bayes": 0.5 + 0.1 * X**2, "ignore": X**2}),
+        "p_and_q": call(0.7, LEANING[1], 0.1 * np.eye(2)),
+        "log_ratio": call(X, {"q as fitted": X**2, "q widened": np.ones(25)}),
         "coverage": call(np.array([0.0, 0.4, 0.8]), np.array([0.95, 0.9, 0.4]), np.array([0.95, 0.94, 0.95]), edge=0.5, level=0.95),
     },
     "score_function": {

@@ -30,13 +30,17 @@ def two_walks(walk, paths, draws, belief):
     return fig
 
 
-def phase_plane(radii, tracks):
-    """Tracks in the plane of position and momentum over circles of constant energy; ``tracks`` maps "exact" and two methods to (K, 2)."""
-    fig, ax = plt.subplots(figsize=(5.0, 5.2))
+def phase_plane(radii, tracks, shadow):
+    """Tracks in the plane of position and momentum over circles of constant energy; ``tracks`` maps "exact" and two methods to (K, 2).
+
+    ``shadow`` maps two names to the places of a third method and to the curve that they lie on.
+    """
+    fig, ax = plt.subplots(figsize=(5.0, 5.4))
     turn = np.linspace(0, 2 * np.pi, 200)
     for radius in radii:
         ax.plot(radius * np.cos(turn), radius * np.sin(turn), color="0.8", linewidth=1.2)
-    for (name, track), (colour, style) in zip(tracks.items(), ((BLACK, "-"), (RED, "s--"), (BLUE, "o:")), strict=True):
+    styles = ((BLACK, "-"), (RED, "s--"), (BLUE, "o:"), (GREEN, "^"), (GREEN, "--"))
+    for (name, track), (colour, style) in zip((tracks | shadow).items(), styles, strict=True):
         ax.plot(*track.T, style, color=colour, linewidth=1.4, markersize=5, label=name)
     ax.set(xlabel="position $q$", ylabel="momentum $p$", aspect="equal")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=3)

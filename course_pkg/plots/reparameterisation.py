@@ -51,18 +51,13 @@ def twice(theta, densities, paths):
     return fig
 
 
-def win_and_lose(dims, by_dimension, k, by_wave):
-    """Variances of two estimators, on logarithmic axes. Above: by the number of parameters. Below: by the frequency of a wave."""
-    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
-    styles = (("o-", BLUE), ("s--", ORANGE))
-    for (name, values), (style, colour) in zip(by_dimension.items(), styles, strict=True):
-        top.plot(dims, values, style, color=colour, label=name, markersize=4)
-    for (name, values), (style, colour) in zip(by_wave.items(), styles, strict=True):
-        below.plot(k, values, style[1:], color=colour, label=name)
-    top.set(xscale="log", yscale="log", xlabel="coordinates of theta", ylabel="variance for one mean")
-    below.set(xscale="log", yscale="log", xlabel="frequency $k$", ylabel="variance for the mean")
-    for ax in (top, below):
-        ax.legend()
+def along(way, variances):
+    """Variances of two estimators on the way of a climb (1 is its end): ``variances`` maps their names to values at ``way``."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.4))
+    for (name, values), colour, style in zip(variances.items(), (BLUE, ORANGE), ("-", "--"), strict=True):
+        ax.plot(way, values, color=colour, linestyle=style, label=name)
+    ax.set(yscale="log", ylim=(1, None), xlabel="share of the way to the posterior", ylabel="variance for one mean")
+    ax.legend(loc="lower left")
     return fig
 
 

@@ -1,6 +1,7 @@
 """Drawings of the page "Risk": pure functions of what they show, each returning its figure."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from course_pkg import plots
 
@@ -47,6 +48,35 @@ def frequentist(theta, prior, curves):
         ax.plot(theta, curve, color=color, linestyle=style, label=name)
     ax.set(xlabel=r"truth $\theta$", ylabel="frequentist risk", ylim=(0, ceiling))
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return fig
+
+
+def p_and_q(centre, p, q):
+    """A normal posterior of two unknowns and its approximation, at one and two standard deviations.
+
+    Args:
+        centre: of both, in both unknowns.
+        p: shape ``(2, 2)``, covariance of the posterior.
+        q: shape ``(2, 2)``, that of the approximation.
+    """
+    fig, ax = plt.subplots(figsize=(4.2, 4.2))
+    turn = np.linspace(0, 2 * np.pi, 200)
+    for covariance, color, style, name in ((p, plots.BLUE, "-", "posterior p"), (q, plots.RED, "--", "approximation q")):
+        for radius in (1, 2):
+            edge = centre + radius * np.linalg.cholesky(covariance) @ np.stack([np.cos(turn), np.sin(turn)])
+            ax.plot(*edge, color=color, linestyle=style, label=name if radius == 1 else None)
+    ax.set(xlabel=r"bridge $\theta_1$", ylabel=r"village $\theta_2$", aspect="equal")
+    ax.legend(loc="upper left")
+    return fig
+
+
+def log_ratio(x, ratios):
+    """Logarithms of density ratios along a line: ``ratios`` maps "q as fitted" and "q widened" to values at ``x``."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    for (name, values), color, style in zip(ratios.items(), (plots.RED, plots.BLUE), ("-", "--"), strict=True):
+        ax.plot(x, values, color=color, linestyle=style, label=name)
+    ax.set(xlabel="distance from the centre along the diagonal", ylabel="log p/q")
+    ax.legend(loc="upper center")
     return fig
 
 
