@@ -4,6 +4,7 @@ import contextlib
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ["COURSE_WORK"] = os.devnull  # what tests solve is no student's work
 
 from hypothesis import settings
 

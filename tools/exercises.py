@@ -2,7 +2,6 @@
 
     python tools/exercises.py                            write every exercise notebook that is missing or out of step
     python tools/exercises.py --check                    say what is out of step, and fail if anything is
-    python tools/exercises.py --reset decisions/ridge    give one task its empty stub back (your version is kept aside)
     python tools/exercises.py --course FOLDER            set up an nbgrader course there, ready to release and grade
 
 A solved part of a cell stands between `### BEGIN SOLUTION` and `### END SOLUTION`; nbgrader's own preprocessors take it out,
@@ -115,7 +114,7 @@ def write(name: str, root: Path = ROOT) -> Path | None:
     path, fresh, kept = target(name, root), text(student(name, root)), None
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_file() and path.read_text("utf-8") != fresh:
-        kept = root / ".cache" / "exercises" / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
+        kept = root / "work" / "aside" / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.ipynb"
         kept.parent.mkdir(parents=True, exist_ok=True)
         path.replace(kept)
     path.write_text(fresh, "utf-8")
@@ -150,12 +149,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--check", action="store_true", help="say what is out of step")
-    choice.add_argument("--reset", metavar="NAME", help="give one task its empty stub back")
     choice.add_argument("--course", metavar="FOLDER", type=Path, help="set up an nbgrader course there")
     options = parser.parse_args()
-    if options.reset:
-        _say(options.reset, write(options.reset))
-        return 0
     if options.course:
         course(options.course, names())
         print(f"released to {options.course / 'release'}; grade with `nbgrader autograde` in {options.course}")

@@ -1,8 +1,9 @@
 """What the exercises call: ``check`` judges an answer, ``hint`` helps, ``tasks`` lists what there is.
 
-A verdict is immediate, needs no network and keeps nothing between calls: the same answer gets the same verdict. Where the
-answer is random, it is judged by its Monte Carlo error. An answer that does not pass raises :class:`NotYet`, which a notebook
-shows as one line, and which a grader or a test sees as a failure.
+A verdict is immediate and needs no network: the same answer gets the same verdict. Where the answer is random, it is judged by
+its Monte Carlo error. What has passed is noted in a plain file in the student's own folder (`progress`); nothing leaves the
+machine. An answer that does not pass raises :class:`NotYet`, which a notebook shows as one line, and which a grader or a test
+sees as a failure.
 """
 
 import difflib
@@ -13,9 +14,24 @@ from typing import Any
 from course_pkg.checks._guess import compare, guessed
 from course_pkg.checks._judge import Mistake, Task, Trouble, Verdict, unwritten
 from course_pkg.checks._limit import TooLong, limited
+from course_pkg.checks.progress import note, status
 from course_pkg.checks.record import sheet_names, sheet_tasks
 
-__all__ = ["Mistake", "NotYet", "Task", "Trouble", "Verdict", "catalogue", "check", "compare", "guessed", "hint", "judge", "tasks"]
+__all__ = [
+    "Mistake",
+    "NotYet",
+    "Task",
+    "Trouble",
+    "Verdict",
+    "catalogue",
+    "check",
+    "compare",
+    "guessed",
+    "hint",
+    "judge",
+    "status",
+    "tasks",
+]
 
 _STAGES = ("the idea", "the equation", "the first line")
 SECONDS = 60.0  # for a verdict; an honest answer takes one or two
@@ -93,6 +109,7 @@ def check(name: str, answer: Any, seed: int = 0) -> None:
     verdict = judge(name, answer, seed)
     if not verdict.passed:
         raise NotYet(verdict.message)
+    note(name)
     print(verdict.message)
 
 

@@ -304,7 +304,7 @@ def test_check_sees_what_is_missing_changed_or_stray_and_lets_students_work(copy
     assert set(exercises.out_of_step(copy)) == {"decisions/lasso", "decisions/ridge"}
 
 
-def test_a_reset_gives_the_stub_back_and_keeps_what_was_there(copy):
+def test_a_sheet_written_again_keeps_what_was_there(copy):
     target = exercises.target("decisions/ridge", copy)
     stub = target.read_text("utf-8")
     mine = stub.replace("raise NotImplementedError", "return 1.0")
@@ -313,6 +313,7 @@ def test_a_reset_gives_the_stub_back_and_keeps_what_was_there(copy):
     assert target.read_text("utf-8") == stub
     assert kept is not None
     assert kept.read_text("utf-8") == mine
+    assert kept.is_relative_to(copy / "work")  # which nothing removes
     assert exercises.write("decisions/ridge", copy) is None
     with pytest.raises(SystemExit, match="no task 'decisions/lasso'"):
         exercises.write("decisions/lasso", copy)

@@ -1,0 +1,193 @@
+"""The program ``course``, for who does the exercises. Nothing leaves this machine.
+
+A sheet is named by its number in ``course list``, such as 1.4, or by its name, such as ridge.
+"""
+
+import importlib.metadata
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from course_pkg.checks import hint, progress, sheet
+from course_pkg.checks.record import ROOT
+
+SECONDS = 120.0  # for all verdicts of a sheet; most take less than ten
+
+
+class _Sheet(click.ParamType):
+    name = "sheet"
+
+    def convert(self, value, param, ctx):
+        try:
+            return progress.find(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+SHEET = _Sheet()
+
+
+def _own(entry: progress.Entry) -> Path:
+    return progress.folder() / f"{entry.sheet.name}.ipynb"
+
+
+def _opened(entry: progress.Entry) -> Path:
+    """A student's own copy of a sheet, made when it is first asked for and never written over."""
+    path = _own(entry)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "exercises" / f"{entry.sheet.name}.ipynb", path)
+    return path
+
+
+@click.group(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    if not (ROOT / "exercises").is_dir():
+        raise click.ClickException(f"there are no exercises in {ROOT}: run it in a clone of the course, after `make env`")
+
+
+@main.command("list")
+@click.argument("chapter", default="")
+def list_(chapter: str) -> None:
+    """Every sheet with its number, minutes and stars; x is done, / begun."""
+    done = progress.passed()
+    for entry in progress.entries():
+        if entry.sheet.name.startswith(chapter) or entry.number.split(".")[0] == chapter:
+            words = f"{sum(entry.minutes.values()):>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
+            click.echo(f"{entry.mark(done)} {entry.number:<5}{words}")
+
+
+@main.command()
+def status() -> None:
+    """What is done in each chapter, and the minutes that are left."""
+    progress.status()
+
+
+@main.command("next")
+def next_() -> None:
+    """The first sheet of which a part has not passed."""
+    entry = progress.following(progress.passed())
+    if entry is None:
+        click.echo("All parts have passed.")
+        return
+    click.echo(f"{entry.number} {entry.sheet.title} ({'*' * entry.sheet.stars}), {entry.left(progress.passed())} minutes left")
+    click.echo(f"course open {entry.number}")
+
+
+@main.command("open")
+@click.argument("entry", type=SHEET, required=False)
+def open_(entry: progress.Entry | None) -> None:
+    """Make your own copy of a sheet in work/, or of all; one that is there stays as it is."""
+    for one in [entry] if entry else progress.entries():
+        path = _opened(one)
+    click.echo(f"{path if entry else progress.folder()}   (`make lab` opens it in a browser)")
+
+
+def _checked(path: Path, seconds: float) -> int:
+    """Judge a notebook in a process of its own; 0 if all parts pass, 124 after ``seconds``."""
+    trial = subprocess.Popen([sys.executable, "-m", "course_pkg.classroom.trial", str(path)], cwd=path.parent, start_new_session=True)
+    try:
+        return trial.wait(seconds)
+    except subprocess.TimeoutExpired:
+        click.echo(f"No end after {seconds:g} seconds: is there a loop that never ends in a cell?")
+        return 124
+    finally:
+        if trial.poll() is None:
+            os.killpg(trial.pid, signal.SIGKILL)
+            trial.wait()
+
+
+@main.command()
+@click.argument("entry", type=SHEET)
+@click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
+def check(entry: progress.Entry, seconds: float) -> None:
+    """Judge every part of a sheet, each without waiting for the one before it."""
+    sys.exit(_checked(_opened(entry), seconds))
+
+
+@main.command()
+@click.argument("entry", type=SHEET)
+@click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
+def watch(entry: progress.Entry, seconds: float) -> None:
+    """Judge a sheet each time that it is saved, until Ctrl-C."""
+    path, before = _opened(entry), None
+    click.echo(f"watching {path}; end with Ctrl-C")
+    while True:
+        saved = path.stat().st_mtime_ns if path.exists() else before  # some editors replace a file
+        if saved != before:
+            before = saved
+            click.echo(time.strftime("-- %H:%M:%S"))
+            _checked(path, seconds)
+        time.sleep(0.5)
+
+
+@main.command("hint")
+@click.argument("entry", type=SHEET)
+@click.argument("part", default="")
+@click.option("--level", type=click.IntRange(1, 3), default=1, show_default=True, help="1 the idea, 2 the equation, 3 the first line")
+def hint_(entry: progress.Entry, part: str, level: int) -> None:
+    """A hint for a part, or for the first that has not passed."""
+    names = [name for name in entry.minutes if name.endswith(part)]
+    if not names:
+        raise click.ClickException(f"{entry.sheet.name} has no part {part!r}; it has {', '.join(entry.minutes)}")
+    name = next((name for name in names if name not in progress.passed()), names[0])
+    click.echo(name)
+    hint(name, level)
+
+
+@main.command()
+@click.argument("entry", type=SHEET)
+def reset(entry: progress.Entry) -> None:
+    """Begin a sheet anew; what you had is put aside in work/aside."""
+    path = _own(entry)
+    if path.exists():
+        aside = progress.folder() / "aside" / f"{entry.sheet.name}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1000:03}.ipynb"
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(aside)
+        click.echo(f"put aside: {aside}")
+    click.echo(_opened(entry))
+
+
+@main.command()
+@click.argument("entry", type=SHEET)
+@click.option("--give-up", is_flag=True, help="also where a part has not passed")
+def solution(entry: progress.Entry, give_up: bool) -> None:
+    """Our answers to a sheet, once yours have passed."""
+    if (minutes := entry.left(progress.passed())) and not give_up:
+        raise click.ClickException(f"{minutes} minutes of {entry.sheet.name} are left; `--give-up` shows it all the same")
+    for part, _ in entry.sheet.minutes:
+        click.echo(f"# {sheet.full_name(entry.sheet, part)}: {sheet.handed_in(entry.sheet, part)}\n{sheet.answer_lines(entry.sheet, part)}")
+    click.echo(f"The whole sheet: {ROOT / 'solutions' / entry.sheet.name}.md")
+
+
+@main.command()
+def doctor() -> None:
+    """What may be wrong with this installation, and the mend."""
+    pins = [line.split("==") for line in (ROOT / "constraints.txt").read_text("utf8").splitlines() if "==" in line]
+    off = [f"{name} {found or 'missing'}" for name, pin in pins if (found := _version(name)) != pin]
+    data = os.environ.get("COURSE_DATA")
+    room = shutil.disk_usage(ROOT).free / 1e9
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    rows = [
+        ("Python", sys.version_info >= (3, 12), sys.version.split()[0], "install 3.12 or newer, then `make env`"),
+        ("packages", not off, f"{len(pins)} pinned" if not off else f"other than pinned: {', '.join(off[:5])}", "`make env`"),
+        ("data", not data or Path(data).is_dir(), data or "downloaded when needed", "unset COURSE_DATA, or let it name a folder"),
+        ("disk", room > 1, f"{room:.0f} GB free", "make room for a gigabyte"),
+        ("browser", bool(browser), browser or "none", "only `make test` needs Chromium and its driver"),
+    ]
+    for name, fine, words, mend in rows:
+        click.echo(f"{'ok' if fine else '--'} {name:<9} {words}{'' if fine else f'   mend: {mend}'}")
+    sys.exit(not all(fine for name, fine, *_ in rows if name != "browser"))
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name.split("[")[0])
+    except importlib.metadata.PackageNotFoundError:
+        return None
