@@ -44,6 +44,13 @@ class NotYet(Exception):  # noqa: N818  (a verdict, not a malfunction)
         return [f"Not yet. {self}" if not str(self).startswith("Not ") else str(self)]
 
 
+class NoSuchHint(ValueError):  # noqa: N818  (read in a sheet, where it is one line as well)
+    """A level that no hint has. A notebook shows its message and no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 @functools.lru_cache
 def catalogue() -> dict[str, Task]:
     """Every task by its name, in the order in which a reader meets them.
@@ -125,7 +132,7 @@ def hint(name: str, level: int = 1) -> None:
     """
     task = _find(name)
     if level not in (0, 1, 2, 3):
-        raise ValueError(f"level is {level!r}; a hint has level 1, 2 or 3")
+        raise NoSuchHint(f"level is {level!r}; hints have level 1, the idea, 2, the equation, and 3, the first line of code")
     if level:
         print(f"Hint {level} of 3, {_STAGES[level - 1]}: {task.hints[level - 1]}")
 

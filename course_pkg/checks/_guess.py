@@ -31,6 +31,6 @@ def compare(guess: Any, truth: Any) -> None:
     if isinstance(truth, numbers.Real) and isinstance(guess, numbers.Real):
         close = abs(float(guess) - float(truth)) <= 0.1 * abs(float(truth))
     else:
-        close = str(guess) == str(truth)
+        close = str(guess).strip().casefold() == str(truth).casefold()
     found = f"{truth:.3g}" if isinstance(truth, float) else truth
     print(f"You guessed {guess}, and it is {found}{': well guessed' if close else ''}.")

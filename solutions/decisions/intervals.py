@@ -70,7 +70,7 @@ REGION = Record(
     hints=(
         "The utility is a sum over cells. Which cells contribute a positive amount?",
         "A cell of length w and density p adds p w - gamma w.",
-        "It is a comparison, entry by entry, of two things you are given.",
+        "It is one line, a comparison entry by entry. Begin with `return density`",
     ),
     mistakes={
         "You took everything: that is the printed utility with + gamma, which rewards length. Length must cost something.": "> gamma -> > 0",

@@ -74,7 +74,12 @@ def bumps(rng, grid=GRID, apart=(2.2, 2.8), heavy=(0.6, 0.68), sds=((0.85, 1.1),
 
 
 def dials(rng):
-    for a, grid in ((0.5, GRID), (0.0, FINE), (1.0, GRID), (2.0, FINE), (0.3, GRID)):
+    for a, grid in ((0.5, GRID), (2.0, FINE), (0.3, GRID)):
+        yield grid, bumps(rng, grid), rng.uniform(-1, 1), rng.uniform(2.2, 3.0), a
+
+
+def dial_ends(rng):
+    for a, grid in ((0.0, FINE), (1.0, GRID)):
         yield grid, bumps(rng, grid), rng.uniform(-1, 1), rng.uniform(2.2, 3.0), a
 
 
@@ -144,12 +149,15 @@ DIVERGENCE = Record(
     mistakes={
         "For a other than 0 and 1 that is Renyi's divergence. Here no logarithm is taken.": "(integral - 1) / (a * (a - 1)) -> np.log(integral) / (a - 1)",
         "You have p and q exchanged: a is the exponent of p, and 1 - a that of q.": "log_q, step = -> a = 1 - a\nlog_q, step = || integral = -> a = 1 - a\nintegral =",
-        "Right but for a = 0 and a = 1, which you have exchanged. As a goes to 0, the average is under q alone.": "a == 0 -> a == 1.0 ;; a == 1: -> a == 0:",
         "For a other than 0 and 1 the factor 1 / (a (a - 1)) is missing.": "/ (a * (a - 1)) -> ",
         "For a other than 0 and 1 you did not take 1 off the integral. With q = p a divergence is 0.": "integral - 1 -> integral",
         "You summed over the grid without its step. A density needs the width of a cell to be a probability.": "step * -> ",
     },
     later={
+        "Right but for a = 0 and a = 1. There the formula is 0 / 0, and its limit is wanted: as a goes to 0, an average under q alone.": (
+            dial_ends,
+            "a == 0 -> False ;; a == 1 -> False || a == 0 -> a == 1.0 ;; a == 1: -> a == 0:",
+        ),
         "Right on a short grid. Far out p or q is rounded to 0, and then a ratio or a logarithm of it is lost; a floor does not bring it back. "
         "Stay with logarithms: `log_p` as it is, that of q from `norm.logpdf`, and `np.exp(a * log_p + (1 - a) * log_q)` last.": (
             far_out,

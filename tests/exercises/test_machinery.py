@@ -38,8 +38,9 @@ def test_hints_come_in_three_levels(capsys):
         assert words in capsys.readouterr().out
     hint(NAME, level=0)  # as it stands in a sheet
     assert capsys.readouterr().out == ""
-    with pytest.raises(ValueError, match="level is 4"):
+    with pytest.raises(ValueError, match="level is 4; hints have level 1, the idea") as caught:
         hint(NAME, 4)
+    assert caught.value._render_traceback_() == [str(caught.value)]
 
 
 def test_a_guess_is_asked_for_once_and_answered(capsys):
@@ -52,6 +53,7 @@ def test_a_guess_is_asked_for_once_and_answered(capsys):
         (5, 5, "You guessed 5, and it is 5: well guessed."),
         ("left", "right", "You guessed left, and it is right."),
         ("left", "left", "You guessed left, and it is left: well guessed."),
+        ("Left ", "left", "You guessed Left , and it is left: well guessed."),
         ("many", 3, "You guessed many, and it is 3."),
     ]:
         compare(guess, truth)
