@@ -63,8 +63,6 @@ DIRICHLET = Record(
     mistakes={
         "Your posterior is still the prior: Dir(alpha) has not seen the counts.": "return alpha + counts -> return alpha",
         "Your evidence is that of one sequence in its order. Counts forget the order: how many sequences share them?": "orders + -> ",
-        "You returned the posterior's mean. Its parameters were asked for.": "return alpha + counts -> return (alpha + counts) / (alpha + counts).sum()",
-        "The evidence is right and the parameters are not: nothing is subtracted.": "return alpha + counts -> return alpha + counts - 1",
         "The parameters are right. The prior's own normalising constant is missing from your evidence.": "- log_b(alpha) -> ",
     },
 )

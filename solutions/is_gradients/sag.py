@@ -134,7 +134,6 @@ MOMENTS = Record(
         "That is the bias of the table as it stands. One of its rows is refreshed before the step.": f"{BIAS} -> table.mean() - fresh.mean()",
         "You divided by B - 1. Nothing is estimated: these are all the directions that there are, equally likely.": "directions.var() -> directions.var(ddof=1)",
         "Your variance is that of plain SGD. A direction here is a mean of B gradients of which one is fresh.": "directions.var() -> fresh.var()",
-        "Your variance is that of fresh less old. Only a B-th part of this gets into the mean.": "directions.var() -> (fresh - table).var()",
         "Your second value has the bias in it. A variance is around the directions' own mean.": "directions.var() -> np.mean((directions - fresh.mean()) ** 2)",
     },
 )

@@ -101,7 +101,6 @@ SOLVE = Record(
         "Begin with `w = np.log1p(x) if branch == 0 else np.full_like(x, -2.0)`",
     ),
     mistakes={
-        "Whatever the branch, you end on the upper one, where the equation holds, too. Start below -1 for branch -1.": "np.full_like(x, -2.0) -> np.log1p(x)",
         "For x < 0 you have exchanged the branches. Branch 0 is the upper one.": lambda x, branch: np.where(
             x < 0, W(x, -1 - branch), W(x, branch)
         ),

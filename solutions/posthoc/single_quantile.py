@@ -56,9 +56,7 @@ LEVEL = Record(
     mistakes={
         "That level is right for somebody whose predictive is right. Where does the true q-quantile lie in this one?": "norm.cdf(best / believed) -> q",
         "You asked how likely the truth lies below the model's quantile. It is the other way round.": "shift + spread -> believed ;; best / believed -> (best - shift) / spread",
-        "The widths are right. The truth also lies `shift` above what the model believes.": "shift + -> ",
         "You took the true (1 - q)-quantile. Deciding too low costs q: with a large q, decide high.": "ppf(q) -> ppf(1 - q)",
-        "norm.cdf is the standard normal's. The model's has width `believed`.": "/ believed -> ",
     },
 )
 CHOOSE = Record(

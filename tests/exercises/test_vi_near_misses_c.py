@@ -422,7 +422,7 @@ WRONG = [
     ("laplace/evidence", "complex, minus", lambda v, H: _z(v, H, det=lambda H: -np.linalg.det(H) + 0j), "Right in the small"),
     ("laplace/evidence", "one more", lambda v, H: _z(v, H, d=lambda H: len(H) + 1), "Not that logarithm"),
     ("laplace/evidence", "BIC", lambda v, H: v - len(H) / 2 * np.log(abs(np.linalg.det(H))), "Not that logarithm"),
-    ("laplace/chance", "other way round", lambda m, s, t: stats.norm.sf(m, special.logit(t), s), "That is one less it."),
+    ("laplace/chance", "other way round", lambda m, s, t: stats.norm.sf(m, special.logit(t), s), "That is one minus it."),
     ("laplace/chance", "both sides", lambda m, s, t: 2 * stats.norm.sf(abs(special.logit(t) - m) / s), "Not that chance"),
     ("laplace/chance", "no spread", lambda m, s, t: stats.norm.sf(special.logit(t), m), "Your answer is right for other inputs"),
     (
