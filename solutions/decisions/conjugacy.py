@@ -52,7 +52,7 @@ NORMAL = Record(
 DIRICHLET = Record(
     cases=lambda rng: [(rng.permutation(counts), rng.uniform(0.4, 3.0, len(counts))) for counts in ([3, 1, 2], [4, 2], [2, 1, 1, 3])],
     reference=dirichlet_by_urn,
-    parts=("the parameters", "the log evidence"),
+    parts=("the list of parameters", "the log evidence"),
     right="Right. The evidence is what two models of the same counts would be compared by.",
     nudge="Not those. With counts = [2, 1] and alpha = [1, 1] the parameters are [3, 2] and the log evidence is -1.386: four counts are possible, all alike.",
     hints=(

@@ -94,8 +94,8 @@ SECONDS = Record(
     reference=seconds_by_walk,
     view=as_numbers,
     right="Right. Counts times prices: no neighbour on the machine can change that.",
-    nudge="Not that time. With steps = [2, 4, 6, 8, 10], gradients = [1, 1, 1, 2, 3], gap = [9, 8, 7, 5, 2], target = 6, model = 10 and "
-    "rest = 1 it is 28; with target = 1 it is `np.inf`.",
+    nudge="Not that time. With steps = [2, 4, 6, 8, 10], gradients = [1, 1, 1, 2, 3], gap = [9, 6, 7, 5, 8], target = 6, model = 10 and "
+    "rest = 1 it is 14; with target = 1 it is `np.inf`.",
     hints=(
         "First find the line of the log at which the run is at the target for the first time. There may be none.",
         "cost at a line = gradients model + steps rest, with the counts of that line.",
@@ -147,8 +147,8 @@ FRESH = Record(
     apart=True,
     reference=fresh_by_hand,
     right="Right. Those who judge had no say in the choice.",
-    nudge="Not that gain. With sgd = [[10, 60, 41, 42, 43], [30, 32, 50, 58, 90]], isgd = [[9, 11, 8, 4, 5], [2, 20, 7, 7, 6]] and "
-    "tuning = 2 SGD gets its second rate and ISGD its first, and the gain is 58/5.",
+    nudge="Not that gain. With sgd = [[10, 33, 90, 41, 42, 44, np.inf], [30, 34, 36, 50, 58, 60, 90]], isgd = [[9, 13, 8, 4, 5, 6, 9], "
+    "[2, np.inf, np.inf, 7, 7, 6, 6]] and tuning = 3 both get their first rate, and the gain is 43/5.5.",
     hints=(
         "Two steps for each method: choose a rate with some of the seeds; look at the others at that rate.",
         "time of a method = median over the others of row i, where i = argmin over the rates of a median over those that choose.",

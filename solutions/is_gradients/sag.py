@@ -144,7 +144,7 @@ DIRECTION = Record(
     reference=direction_by_intervals,
     right="Right. What is left out says nothing, and the rest keeps its size.",
     nudge="Not that direction. With theta = [[0, 2], [1, 3], [0, 4]], slopes = [[1, 3], [2, 6], [5, 5]], old_mu = [1, 1, 0], "
-    "old_sd = [1, 2, 1], mu = 1, sd = 1 and least = 0.65 it is 2.669: the weights are [[1, 1], [2, 0.446], [0.607, 33.115]], and the "
+    "old_sd = [1, 2, 1], mu = 1, sd = 1 and least = 0.5 it is 29.881: the weights are [[1, 1], [2, 0.446], [0.607, 33.115]], and the "
     "shares 1, 0.713 and 0.518.",
     hints=(
         "Weights first, then the share of each batch, then which batches stay, and only then the two means.",

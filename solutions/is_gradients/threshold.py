@@ -116,7 +116,7 @@ CHOOSE = Record(
     reference=choice_by_hand,
     right="Right. What a threshold is worth depends on what a failure costs.",
     nudge="Not that threshold. With leasts = [0, 0.5, 0.9], steps = [[20, inf], [40, 40], [50, 50]], gradients = [[5, inf], [20, 16], "
-    "[50, 45]], model = 1, rest = 1/2 and budget = 65 the mean costs are 40, 38 and 65, so that it is 0.5.",
+    "[50, 45]], model = 1, rest = 1/2 and budget = 60 the mean costs are 37.5, 38 and 60, so that it is 0.",
     hints=(
         "What has each run cost? Then: what does a threshold cost on average?",
         "A run that arrives in time costs gradients model + steps rest; any other costs the budget. Which is the smaller of the two?",

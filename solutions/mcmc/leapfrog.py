@@ -76,7 +76,7 @@ def ends(rng):
 
 
 def rolls(rng):
-    """Each path twice: with a coin that accepts what gains or loses as much, and with one that accepts only what loses it."""
+    """Each path with coins of two kinds: one that accepts what gains or loses as much, one that accepts only what loses it."""
     for d, sign in ((1, 1), (2, 1), (3, 1), (1, -1), (2, -1), (3, -1)):
         lost = 0.0
         while not 0.3 < sign * lost < 3:
@@ -84,7 +84,7 @@ def rolls(rng):
             path, law, kicked = roll(slope(a, b), rng.uniform(0.8, 1.1), 1), log_density(a, b), keep * p + np.sqrt(1 - keep**2) * noise
             q_new, p_new = path(q, kicked)
             lost = law(q_new) - law(q) + (kicked @ kicked - p_new @ p_new) / 2
-        for low, high in ((0.0, np.exp(-abs(lost))), (np.exp(-abs(lost)), 1.0)):
+        for low, high in 2 * ((0.0, np.exp(-abs(lost))), (np.exp(-abs(lost)), 1.0)):
             yield q, p, noise, keep, low + rng.uniform(0.1, 0.9) * (high - low), path, law
 
 

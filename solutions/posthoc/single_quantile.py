@@ -76,7 +76,7 @@ CHOOSE = Record(
         "You did not look at y. The level q is right only if the predictive is.": "cost.mean(axis=0) -> abs(levels - q)",
         "You let each point choose, and averaged. All points must use one level.": "np.argmin(cost.mean(axis=0))] -> cost.argmin(axis=1)].mean()",
         "You squared the distances. The tilted loss grows with the distance itself.": "* gap -> * gap * abs(gap) || cost = -> cost = gap**2  #",
-        "You counted how many outcomes lie below. The loss also asks how far.": "cost.mean(axis=0) -> abs((gap <= 0).mean(axis=0) - q)",
+        "A decision that is too high has a negative cost in yours. Take the distance, not the difference with its sign.": "(q - 1) * gap -> (1 - q) * gap",
         "": "np.argmin(cost.mean(axis=0)) -> np.bincount(cost.argmin(axis=1)).argmax()",
     },
     apart=True,

@@ -109,7 +109,7 @@ EVIDENCE = Record(
     reference=area,
     view=no_number_as_one,
     right="Right: the height at the top times the volume of the bump, exact if the posterior is normal.",
-    nudge="Not that logarithm. With value = -3 and H = [[-4]] it is -3 + log(2 pi) / 2 - log(4) / 2 = -2.7742.",
+    nudge="Not that logarithm. With value = -3 and H = [[-4, 0], [0, -1]] it is -3 + log(2 pi) - log(4) / 2 = -1.8553.",
     hints=(
         "With the series in its place, the joint is a constant times the kernel of a normal density. What is the area under a kernel?",
         "The integral of exp(-x' A x / 2) is (2 pi)^(d/2) / sqrt(det A). Which matrix is A?",

@@ -168,7 +168,7 @@ CLOSEST = Record(
     ),
     mistakes={
         "You are at the bottom of a dip each time, but not always of the lowest one. For some a there are three, one on each bump and a wide "
-        "one: start in all of them, and keep the lowest end.": f"{STARTS}[3, 0.1], || {STARTS}[-3, 0.1], || {STARTS}[0.1, 1], || min(ends -> max(ends",
+        "one: start in all of them, and keep the lowest end.": f"{STARTS}[-3, 0.1], [3, 0.1], || {STARTS}[0.1, 1], [3, 0.1], || {STARTS}[-3, 0.1], [0.1, 1], || {STARTS}[3, 0.1], || {STARTS}[-3, 0.1], || {STARTS}[0.1, 1], || min(ends -> max(ends",
         "Those are the moments of p, whatever a is. They belong to a = 1 only.": """
             p = np.exp(log_p) / np.exp(log_p).sum()
             return p @ theta, np.sqrt(p @ (theta - p @ theta) ** 2)
