@@ -153,9 +153,9 @@ def _count(values: int) -> str:
 def key_words(first: Any, again: Any, others: Sequence[Any]) -> str | None:
     """What is wrong with the use of a random key: the same key must give the same answer, another key another one."""
     if not agree(numbers(first), numbers(again), 1e-9):
-        return "Right on average, but the same key gave two different answers. Take all randomness from `key`."
+        return "Right, but the same key gave two different answers. Take all randomness from `key`."
     if all(agree(numbers(first), numbers(other), 1e-9) for other in others):
-        return "The right value, but it is the same whatever the key is. Draw the noise from `key`."
+        return "Right, but it is the same whatever the key is. Draw the noise from `key`."
     return None
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_pkg.checks._judge import agree, numbers
 
-MEETS = "Right in the small case that was worked out by hand, and wrong in others. Try more numbers, or less simple ones."
+MEETS = "Right in the small case that was worked out by hand, and wrong in others. Try ties, zeros, signs, large numbers, both ends."
 
 
 def given(nudge: str, names: Sequence[str], like: tuple[Any, ...]) -> tuple[Any, ...] | None:

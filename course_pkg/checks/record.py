@@ -129,10 +129,7 @@ def _right(record: Record, answer: Any, cases: Cases) -> bool:
 
 
 def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: Cases) -> Verdict:
-    try:
-        got, want = _results(record, answer, cases)
-    except Trouble as trouble:
-        return Verdict(False, str(trouble))
+    got, want = _results(record, answer, cases)
     if all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True)):
         return Verdict(True, record.right)
     for words, slips in _named(record):
@@ -145,9 +142,8 @@ def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: 
         words += next(filter(None, map(shape_words, got, want)), "")
     if named(words):
         return Verdict(False, words.rstrip())
-    return Verdict(
-        False, f"{words}{MEETS if meets(answer, own, record.nudge, list(signature(own).parameters), cases[0]) else record.nudge}"
-    )
+    small = meets(answer, own, record.nudge, list(signature(own).parameters), cases[0])
+    return Verdict(False, words + (MEETS if small else record.nudge))
 
 
 def _same(record: Record, wrong: Callable[..., Any], got: Sequence[Any], cases: Cases) -> bool:

@@ -33,7 +33,6 @@ TILTED = Record(
     ),
     mistakes={
         "You took the other tail. q is what a unit of undershooting costs: for large q, aim high.": "(below, q) -> (below, 1 - q)",
-        "You treated all draws alike. A draw counts in proportion to its weight.": "below = -> weights = np.ones_like(y)\nbelow =",
         "You sorted the draws and left their weights in the old order. Sort both by the same permutation.": "weights[order] -> weights",
         "The weights need not sum to one: compare with q times their sum.": "/ weights.sum() -> ",
         "You interpolated between two draws. The answer is one of them.": "y[order][np.searchsorted(below, q)] -> np.interp(q, below, y[order])",

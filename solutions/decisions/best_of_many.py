@@ -40,7 +40,6 @@ LIMIT = Record(
         "Begin with `def few(b):`",
     ),
     mistakes={
-        "Your sum stops one too soon. That many errors belong to it.": lambda errors, N, eta: beta.isf(eta, errors, N - errors + 1),
         "You split eta between two ends. A promise about errors fails on one side only.": "- eta -> - eta / 2",
         "A normal stands in the binomial's place. With few errors it promises too much.": "\nr = errors / N\nfrom scipy.stats import norm\nreturn r + norm.isf(eta) * np.sqrt(r * (1 - r) / N)",
         "That is Hoeffding's inequality: true, and looser than the binomial, which is known here.": "\nreturn errors / N + np.sqrt(-np.log(eta) / (2 * N))",
@@ -68,7 +67,6 @@ CHOOSE = Record(
         "Begin with `pairs = zip(errors, pi, strict=True)`",
     ),
     mistakes={
-        "You promise each limit as if its program had been the only one. The lowest of many such limits is often false.": "eta * weight -> eta",
         "You shared the price out equally. The cheap programs are those with a large weight.": "eta * weight -> eta / len(pi)",
         "You chose the fewest errors. With a small weight that is dear: compare the promises.": "limits.argmin() -> np.argmin(errors)",
         "That would do for independent programs. All were tried on the same letters: add the probabilities up.": "eta * weight -> 1 - (1 - eta) ** weight",

@@ -52,7 +52,7 @@ NORMAL = Record(
 DIRICHLET = Record(
     cases=lambda rng: [(rng.permutation(counts), rng.uniform(0.4, 3.0, len(counts))) for counts in ([3, 1, 2], [4, 2], [2, 1, 1, 3])],
     reference=dirichlet_by_urn,
-    parts=("the parameters", "the log evidence"),
+    parts=("the list of parameters", "the log evidence"),
     right="Right. The evidence is what two models of the same counts would be compared by.",
     nudge="Not those. With counts = [2, 1] and alpha = [1, 1] the parameters are [3, 2] and the log evidence is -1.386: four counts are possible, all alike.",
     hints=(
@@ -63,8 +63,6 @@ DIRICHLET = Record(
     mistakes={
         "Your posterior is still the prior: Dir(alpha) has not seen the counts.": "return alpha + counts -> return alpha",
         "Your evidence is that of one sequence in its order. Counts forget the order: how many sequences share them?": "orders + -> ",
-        "You returned the posterior's mean. Its parameters were asked for.": "return alpha + counts -> return (alpha + counts) / (alpha + counts).sum()",
-        "The evidence is right and the parameters are not: nothing is subtracted.": "return alpha + counts -> return alpha + counts - 1",
         "The parameters are right. The prior's own normalising constant is missing from your evidence.": "- log_b(alpha) -> ",
     },
 )

@@ -110,8 +110,6 @@ ESTIMATOR = Record(
         "You divided by the length of y where its square belongs.": "/ squared_length -> / np.sqrt(squared_length)",
         "You divided by the mean of the squares. |y|^2 is their sum.": "sum(axis -> mean(axis",
         "You summed over the rows. Each row is its own problem: sum over the last axis, and keep it for the division.": "axis=-1, keepdims=True -> || axis=-1 -> axis=0",
-        "Your 8 is N - 2 for ten coordinates only. Take N from the shape of y.": "(y.shape[-1] - 2) -> 8",
-        "That is already part 4. Here the factor may be negative.": f"({FACTOR}) -> np.maximum({FACTOR}, 0)",
         "You kept B y, the part that should go: the rule is (1 - B) y.": f"({FACTOR}) -> (y.shape[-1] - 2) / squared_length",
     },
 )
@@ -128,9 +126,7 @@ POSITIVE_PART = Record(
     mistakes={
         "The positive part is missing: for short y your factor is negative and the estimate points away from the data.": f"np.maximum({FACTOR}, 0) -> ({FACTOR})",
         "You clipped the coordinates. It is the factor that must not fall below zero; theta may be negative.": f"np.maximum({FACTOR}, 0) * y -> np.maximum(({FACTOR}) * y, 0)",
-        "You turned the negative factor around. Where it would be negative, nothing should be left.": f"maximum({FACTOR}, 0) -> abs({FACTOR})",
         "Where the factor is negative you say y itself. There the best guess is nearly zero.": f"np.maximum({FACTOR}, 0) -> np.where({FACTOR} > 0, {FACTOR}, 1)",
-        "You kept the factor where it is negative and put zero elsewhere: it is the other way round.": "maximum -> minimum",
     },
 )
 EXCESS = Record(
@@ -145,7 +141,6 @@ EXCESS = Record(
         "Write E[1/|y|^2] with |y|^2 = (1 + s0^2) chi2_N and let the common denominator do the rest.",
     ),
     mistakes={
-        "That is the risk at theta = 0. Average over the prior: with a wide one James-Stein loses next to nothing.": "/ (1 + s0**2) -> ",
         "The mean of 1/|y|^2 is not one over the mean of |y|^2.": "return -> return n - n * s0**2 / (1 + s0**2) - (n - 2)**2 / (n * (1 + s0**2)) + 0 *",
         "That is what James-Stein saves over saying y. What it loses to the Bayes rule was asked for.": "return 2 -> return (n - 2)",
         "That is the average risk of James-Stein. Take off what the Bayes rule would have.": "return 2 -> return n - (n - 2)",

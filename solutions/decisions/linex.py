@@ -31,9 +31,6 @@ LINEX = Record(
         "Begin with `shifted = np.log(weights / weights.sum()) - c * y` and look at what is imported.",
     ),
     mistakes={
-        "c has the wrong sign: for c > 0 overestimates cost exponentially, so decide below the mean.": "- c * y -> + c * y ;; -logsumexp -> logsumexp",
-        "You have the right logarithm and lost a minus sign: your decision has the wrong sign altogether.": "-logsumexp -> logsumexp",
-        "You treated all draws alike. The expectation is over the weights, made to sum to one.": "shifted = -> weights = np.ones_like(y)\nshifted =",
         "Your weights do not sum to one: a common factor in them must not move the decision.": "/ weights.sum() -> ",
         "That is the mean, the answer to squared loss. Here the two sides cost differently.": "-logsumexp(shifted) / c -> weights @ y / weights.sum()",
         "Solve for h to the end: your logarithm is c h, not yet h.": "/ c -> ",

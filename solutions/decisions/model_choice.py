@@ -62,7 +62,6 @@ POINTS = Record(
         "Begin with `mode = theta[np.argmax(p)]`; for the second number look up `np.cumsum` and `np.searchsorted`.",
     ),
     mistakes={
-        "All three numbers are there, in the wrong order: zero-one loss first, then absolute, then squared.": "mode, median, mean -> mean, median, mode",
         "Median and mean must use the probabilities: half of the mass, not half of the values.": "theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.median(theta) ;; p @ theta -> theta.mean()",
         "The mean answers squared loss only. Under zero-one loss a value that cannot occur is always wrong.": "return mode, median -> return mean, mean",
         "You returned a position; report the value of theta there.": "theta[np.argmax(p)] -> np.argmax(p) ;; theta[np.searchsorted(np.cumsum(p), 0.5)] -> np.searchsorted(np.cumsum(p), 0.5)",

@@ -71,8 +71,6 @@ GRADIENT = Record(
         "Your g is the log joint alone. That gradient runs to the mode and lets sigma collapse: where is log q?": "- norm.logpdf(theta, mu, sigma) -> ",
         "You gave norm.logpdf a variance. It takes a standard deviation, which is what sigma is.": "logpdf(theta, mu, sigma) -> logpdf(theta, mu, sigma**2)",
         "You are short of a factor 1/sigma. How often does sigma stand in the score?": "sigma**2 -> sigma",
-        "Your score points from the draw to the mean. To make a draw more probable, the mean must move towards it.": "theta - mu -> mu - theta",
-        "Your answer does not depend on a. If you took the control's own average off, it took the whole control with it.": "- a * score -> ",
     },
 )
 SHARE = Record(
@@ -88,9 +86,7 @@ SHARE = Record(
     mistakes={
         "You kept the covariance term alone, which a large coefficient would drive below zero. A variance cannot be negative.": "(2 - multiple) -> 2",
         "The share that goes is the square of the correlation: a control with correlation one half removes a quarter.": "rho**2 -> rho || rho**2 -> abs(rho)",
-        "At multiple = 2 nothing is gained, and you gain most. The variance of the control comes back with a plus sign.": "(2 - multiple) -> multiple",
         "With you more is always better. The variance is a quadratic in multiple: it turns round at 1.": "* (2 - multiple) -> ",
-        "That is what the best coefficient leaves. Your answer does not depend on multiple.": "* multiple * (2 - multiple) -> ",
     },
 )
 TASKS = {"coefficient": COEFFICIENT, "gradient": GRADIENT, "share": SHARE}

@@ -56,7 +56,6 @@ PRIOR = Record(
     mistakes={
         "With half of the rows your prior counts twice. It stands outside the factor n / len(rows).": "- theta / s0**2 -> - scale * theta / s0**2",
         "The prior still counts once for each row that you look at. It is stated once, however many rows there are.": "- theta / s0**2 -> - len(rows) * theta / s0**2",
-        "You took the mean over the rows beside a whole prior: your data set has one row. Log likelihoods add up.": "scale * (rows - theta).sum() -> (rows - theta).mean()",
         "The prior is still scaled with the rows, so it counts n times. It is stated once, however many rows there are.": "- theta / s0**2 -> - n * theta / s0**2",
         "You divided the prior by n. That is right inside a mean over rows that is multiplied by n afterwards; here it stands outside.": "- theta / s0**2 -> - theta / s0**2 / n",
     },

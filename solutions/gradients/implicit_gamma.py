@@ -53,7 +53,6 @@ SLOPE = Record(
     mistakes={
         "You stretched all draws alike. That would do for a scale; a larger alpha also changes the shape, so look at F.": "\nreturn theta / alpha",
         "You moved all draws alike. They move by 1 on average, but each by its own amount: look at F at each draw.": "\nreturn np.ones_like(theta)",
-        "All your draws move left as alpha grows, yet the mean of this gamma is alpha. What does the minus in the derivation do?": "return -level_slope -> return level_slope",
         "You differentiated the density and divided by the distribution function. It is the level F that stays fixed.": "gamma.pdf -> gamma.CDF ;; gamma.cdf -> gamma.pdf ;; gamma.CDF -> gamma.cdf",
         "That says how much the level changes. Divide by how fast the level changes with theta, to know how far the draw must move.": "/ gamma.pdf(theta, alpha) -> ",
     },
@@ -79,7 +78,6 @@ GRADIENT = Record(
     mistakes={
         "You used the average move, 1, for every draw (or left it out). Each draw moves by its own amount: multiply, then average.": "g_slope(theta) * moves -> g_slope(theta)",
         "You looked at one draw, at the mean. Every draw has its slope and its move: multiply them, then average.": "theta -> theta.mean(keepdims=True)",
-        "The size is right and the sign is not. If g grows with theta, does its mean grow with alpha?": "return -> return -",
         "You multiplied by the score of the gamma. The score goes with g; its slope goes with how far each draw moves.": """
             from scipy.special import digamma
 

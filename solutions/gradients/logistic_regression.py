@@ -50,7 +50,6 @@ LOG_JOINT = Record(
         "Begin with `logit = theta[0] + x @ theta[1:]`",
     ),
     mistakes={
-        "You counted one trial for each row. A row with 2 successes in 6 trials also has 4 failures to explain.": "trials - successes -> 1 - successes",
         "The intercept has the prior, too.": "theta**2 -> theta[1:] ** 2",
         "You took the mean over the rows. Log densities of independent rows add up; a mean makes the prior count for too much.": "did_not).sum() -> did_not).mean()",
         "Your logit is 0 wherever x is 0, whatever the intercept: theta[0] is missing from it.": "theta[0] + -> ",
@@ -73,7 +72,6 @@ PROBABILITY = Record(
         "Begin with `logit = draws[:, :1] + draws[:, 1:] @ x.T`",
     ),
     mistakes={
-        "You predict the other outcome: the logit has lost its sign on the way from fitting to prediction.": "np.exp(-logit) -> np.exp(logit)",
         "Your logit is 0 wherever x is 0, whatever the intercept: the first column of draws is missing from it.": "draws[:, :1] + -> ",
         "You let each draw vote. A draw does not say whether the seal fails but how probably: average that.": "1 / (1 + np.exp(-logit)) -> logit > 0",
         "You averaged the weights and then predicted. Average the predictions: the uncertain ones should come nearer to one half.": "return (1 / (1 + np.exp(-logit))).mean(axis=0) -> return 1 / (1 + np.exp(-logit.mean(axis=0)))",

@@ -67,7 +67,6 @@ LAPLACE = Record(
         OWN_NOISE: lambda eps, mu, b: np.random.default_rng(0).laplace(mu, b, len(eps)),
         "That is the printed line: for eps above 1/2 it takes the logarithm of a negative number. On which interval does it work?": "eps - 0.5 -> eps",
         "Every draw lies on one side of mu: that is an exponential. The other half of the noise must go to the other side.": "np.sign(e) * np.log(1 - 2 * np.abs(e)) -> np.log(eps)",
-        "You divided by b. It is a scale: a larger b spreads the draws.": "b * np.sign(e) -> np.sign(e) / b",
         "None of your draws is further from mu than b log 2. |e| ends at 1/2, where the logarithm must run away.": "2 * np.abs -> np.abs",
     },
     view=quantiles_drawn,
@@ -86,7 +85,6 @@ LOG_NORMAL = Record(
     mistakes={
         OWN_NOISE: lambda eps, mu, sigma: np.random.default_rng(0).lognormal(mu, sigma, len(eps)),
         "Your map does not contain mu and sigma, so its derivative by them is 0. The noise is standard: the map must do the rest.": "mu + sigma * eps -> eps",
-        "You multiplied by the variance. It is the standard deviation that stretches standard noise.": "sigma * -> sigma**2 *",
         "You exponentiated first. It is the logarithm of the draw that is normal with mean mu and standard deviation sigma.": "np.exp(log_theta) -> mu + sigma * np.exp(eps)",
     },
     view=quantiles_drawn,

@@ -65,7 +65,6 @@ VARIANCES = Record(
         "You added two variances. Both terms hold the same eps: add the coefficients first, then square.": "(1 / sigma - model) ** 2 -> 1 / sigma**2 + model**2",
         "The first is right. The total derivative is the path less the score, and both hold the same eps: do not add variances.": ", model**2 -> , (1 / sigma - model) ** 2 + 1 / sigma**2",
         "The first is right. In the total derivative the score takes eps / sigma away; in yours it comes in twice.": ", model**2 -> , (2 / sigma - model) ** 2",
-        "Those are standard deviations. The variances were asked for.": "return (1 / sigma - model) ** 2, model**2 -> return abs(1 / sigma - model), model",
     },
     parts=("the path derivative's variance", "the total derivative's variance"),
     rtol=1e-3,
@@ -82,7 +81,6 @@ CROSSING = Record(
     ),
     mistakes={
         "There the path derivative has no noise at all. The two are equally noisy at a smaller sigma.": "/ np.sqrt(2) -> ",
-        "A width is positive.": "return -> return -",
         "You are above s, and the crossing is below: at which end does 1/sigma become large?": "/ np.sqrt(2) -> * np.sqrt(2)",
         "Nearly: you have an equation for the square of sigma.": ("np.sqrt(2) -> 2", "s / np.sqrt(2) -> s**2 / 2"),
     },

@@ -55,8 +55,6 @@ REMAINING = Record(
     ),
     mistakes={
         "You added the steps up. Each step takes away a share of what is left, so the shares that stay are multiplied.": "np.prod(1 - rates) -> 1 - rates.sum()",
-        "That is for a constant rate. Here it shrinks with t.": "** -power -> ** 0",
-        "That is how far you have gone. Where you are was asked for, and you started at 1.": "np.prod -> 1 - np.prod",
         "That is the limit of small rates, where 1 - r is nearly exp(-r). Here the first rates are large.": "np.prod(1 - rates) -> np.exp(-rates.sum())",
         "Your first step is too small: at t = 0 the rate is the full one.": "1.0 + -> 2.0 +",
     },

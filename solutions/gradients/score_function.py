@@ -44,7 +44,6 @@ SCORE = Record(
         "Your second part is the derivative by sigma squared. The parameter here is sigma: the chain rule adds a factor of 2 sigma.": "(eps**2 - 1) / sigma -> 0.5 * (eps**2 - 1) / sigma**2",
         "Your second part is the derivative by log sigma. The parameter here is sigma: the chain rule divides by sigma.": "(eps**2 - 1) / sigma -> eps**2 - 1",
         "Sigma also stands in the normalising constant of the density. Without it your second part is never negative.": "eps**2 - 1 -> eps**2",
-        "Your first part points from the draw to the mean. To make a draw more probable, the mean must move towards it.": "return eps -> return -eps",
         "You took sigma for a variance. It is the standard deviation: the density holds its square.": "(theta - mu) / sigma -> (theta - mu) / np.sqrt(sigma) ;; return eps / sigma -> return eps / np.sqrt(sigma)",
     },
     parts=PARTS,

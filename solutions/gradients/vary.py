@@ -21,9 +21,7 @@ RATTLE = Record(
         "Begin with `kept = (1 - rate * curvature) ** 2`",
     ),
     mistakes={
-        "Your answer does not know how many draws there are. The mean of M draws has an M-th of their variance.": "/ draws -> ",
         "That is the limit of small rates: you dropped (rate * curvature)^2 when you squared 1 - rate * curvature.": "1 - kept -> 2 * rate * curvature",
-        "That is for a parabola with curvature 1. With curvature c a step keeps the share 1 - rate * c of the distance.": "rate * curvature -> rate",
         "The step adds rate times noise. Its variance is the square of the rate times the noise's.": "rate**2 -> rate",
         "A number that is multiplied by k has its variance multiplied by k squared; so does what is kept from before.": "** 2 -> ",
     },

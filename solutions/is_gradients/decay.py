@@ -88,9 +88,7 @@ SIZE = Record(
         "Begin with `w = np.exp(log_w - log_w.max(axis=0))`",
     ),
     mistakes={
-        "That is the share of the draws. A number of draws was asked for, between 1 and M.": "return -> return 1 / len(w) *",
         "You added over the factors. Draws are rows: add down each column.": "sum(axis=0) -> sum(axis=1)",
-        "You put the logarithms where the weights belong.": "np.exp(log_w - log_w.max(axis=0)) -> log_w",
         "That is the sum over the largest weight, another count of draws. Here the squares of all weights count.": "** 2 / (w**2).sum(axis=0) -> ",
         "You multiplied the factors' weights. Each factor has an effective sample size of its own: k numbers.": "w = -> log_w = log_w.sum(axis=1)\nw =",
     },
@@ -118,12 +116,10 @@ SHARE = Record(
         "Begin with `left = 2 - ratio**2`",
     ),
     mistakes={
-        "That is right if no width changes. A narrower or wider q loses draws as well.": "ratio * np.sqrt(left) * np.exp(-(delta**2) / left) -> np.exp(-(delta**2))",
         "Your exponent does not see the new width. A move of the mean does less harm if q becomes narrower at once, and more if wider.": "/ left -> ",
         "Your exponent is half of the right one: the weight stands in it twice, and you have it once.": "/ left -> / left / 2",
         "A root is missing before the exponential: the integral of exp(-a x^2) is the root of pi / a.": "np.sqrt(left) -> left",
         "You averaged the coordinates' shares. The weight of a block is a product of independent factors, and so is its mean square.": "np.prod -> np.mean",
-        "That is the share of the worst coordinate. The block's weight is a product: all of them take their toll.": "np.prod -> np.min",
     },
     later={
         "Right for small moves. If a coordinate grows wider by root 2 or more, the mean of w^2 is infinite, and no draw is left in the "

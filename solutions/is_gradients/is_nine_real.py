@@ -48,14 +48,6 @@ def by(choose, judge):
 arrived = lambda row: np.median(row[np.isfinite(row)]) if np.isfinite(row).any() else np.inf
 
 
-def halves(steps, gradients, gap, target, model, rest):
-    low, high = 0, len(gap)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (middle + 1, high) if gap[middle] > target else (low, middle)
-    return gradients[low] * model + steps[low] * rest if low < len(gap) else np.inf
-
-
 def logs(rng):
     for shape in (
         [9, 6, 4, 1, 3, 0.5, 1.5, 2, 0.8, 0.9],
@@ -102,8 +94,8 @@ SECONDS = Record(
     reference=seconds_by_walk,
     view=as_numbers,
     right="Right. Counts times prices: no neighbour on the machine can change that.",
-    nudge="Not that time. With steps = [2, 4, 6, 8, 10], gradients = [1, 1, 1, 2, 3], gap = [9, 8, 7, 5, 2], target = 6, model = 10 and "
-    "rest = 1 it is 28; with target = 1 it is `np.inf`.",
+    nudge="Not that time. With steps = [2, 4, 6, 8, 10], gradients = [1, 1, 1, 2, 3], gap = [9, 6, 7, 5, 8], target = 6, model = 10 and "
+    "rest = 1 it is 14; with target = 1 it is `np.inf`.",
     hints=(
         "First find the line of the log at which the run is at the target for the first time. There may be none.",
         "cost at a line = gradients model + steps rest, with the counts of that line.",
@@ -140,9 +132,7 @@ GAIN = Record(
         PUBLISHED: "(sgd, -> (sgd[1:], || (isgd, -> (isgd[1:], || (sgd, -> (sgd[1:], ;; (isgd, -> (isgd[1:],",
         "": MIDDLES,
         "That is the gain at the published rate. Let each method have its own best rate.": f"{GAIN_OF} -> took[0] / np.median(isgd, axis=1)[0]",
-        "That is the largest gain at any one rate. Nobody has to use the rate at which SGD looks worst.": f"{GAIN_OF} -> (took / np.median(isgd, axis=1)).max()",
         "You took means over the seeds. One run that never arrives makes a mean infinite; the median was asked for.": "np.median -> np.mean",
-        "You compared the two fastest runs of all. Take the median over the seeds.": f"{GAIN_OF} -> sgd.min() / isgd.min()",
         "You let every seed have its own best rate. A method has one rate for all seeds.": f"{GAIN_OF} -> np.median(sgd.min(axis=0)) / np.median(isgd.min(axis=0))",
         "That is the median of ratios. The ratio of the medians was asked for: two runs with one seed have little in common.": (
             f"{GAIN_OF} -> np.median(sgd[took.argmin()] / isgd[np.median(isgd, axis=1).argmin()])"
@@ -157,8 +147,8 @@ FRESH = Record(
     apart=True,
     reference=fresh_by_hand,
     right="Right. Those who judge had no say in the choice.",
-    nudge="Not that gain. With sgd = [[10, 60, 41, 42, 43], [30, 32, 50, 58, 90]], isgd = [[9, 11, 8, 4, 5], [2, 20, 7, 7, 6]] and "
-    "tuning = 2 SGD gets its second rate and ISGD its first, and the gain is 58/5.",
+    nudge="Not that gain. With sgd = [[10, 33, 90, 41, 42, 44, np.inf], [30, 34, 36, 50, 58, 60, 90]], isgd = [[9, 13, 8, 4, 5, 6, 9], "
+    "[2, np.inf, np.inf, 7, 7, 6, 6]] and tuning = 3 both get their first rate, and the gain is 43/5.5.",
     hints=(
         "Two steps for each method: choose a rate with some of the seeds; look at the others at that rate.",
         "time of a method = median over the others of row i, where i = argmin over the rates of a median over those that choose.",

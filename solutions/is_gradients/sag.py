@@ -134,7 +134,6 @@ MOMENTS = Record(
         "That is the bias of the table as it stands. One of its rows is refreshed before the step.": f"{BIAS} -> table.mean() - fresh.mean()",
         "You divided by B - 1. Nothing is estimated: these are all the directions that there are, equally likely.": "directions.var() -> directions.var(ddof=1)",
         "Your variance is that of plain SGD. A direction here is a mean of B gradients of which one is fresh.": "directions.var() -> fresh.var()",
-        "Your variance is that of fresh less old. Only a B-th part of this gets into the mean.": "directions.var() -> (fresh - table).var()",
         "Your second value has the bias in it. A variance is around the directions' own mean.": "directions.var() -> np.mean((directions - fresh.mean()) ** 2)",
     },
 )
@@ -145,7 +144,7 @@ DIRECTION = Record(
     reference=direction_by_intervals,
     right="Right. What is left out says nothing, and the rest keeps its size.",
     nudge="Not that direction. With theta = [[0, 2], [1, 3], [0, 4]], slopes = [[1, 3], [2, 6], [5, 5]], old_mu = [1, 1, 0], "
-    "old_sd = [1, 2, 1], mu = 1, sd = 1 and least = 0.65 it is 2.669: the weights are [[1, 1], [2, 0.446], [0.607, 33.115]], and the "
+    "old_sd = [1, 2, 1], mu = 1, sd = 1 and least = 0.5 it is 29.881: the weights are [[1, 1], [2, 0.446], [0.607, 33.115]], and the "
     "shares 1, 0.713 and 0.518.",
     hints=(
         "Weights first, then the share of each batch, then which batches stay, and only then the two means.",

@@ -94,7 +94,6 @@ MEAN = Record(
     ),
     mistakes={
         "The mean of the true weights is 1. This ratio lacks their Jacobian, so its mean is 1 only if the widths stay.": "np.prod(stretch) -> 1.0",
-        "Upside down. Where the new q is narrower, the noise that leads to a theta is farther out.": "sigma_new / sigma -> sigma / sigma_new",
         "Right for each coordinate. The ratio for all of them is a product of independent factors: what is its mean?": "np.prod(stretch) -> stretch",
         "You added. The mean of a product of independent factors is the product of their means.": "np.prod -> np.sum",
         "You took the exponential of a mean logarithm: a typical ratio. The mean is larger.": "np.prod(stretch) -> np.exp(np.sum(1 - 1 / stretch**2) / 2)",

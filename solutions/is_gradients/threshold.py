@@ -83,7 +83,6 @@ PACE = Record(
         "Begin with `seconds = (1 - reuse) * model + rest`",
     ),
     mistakes={
-        "That would be so if the rest of a step took no time. Every step pays for it.": "(model + rest) / seconds -> 1 / (1 - reuse)",
         "You took `reuse` for the probability of a fresh gradient. Both readings have been printed; here it is that of reusing.": "(1 - reuse) -> reuse",
         "Close if a model gradient is dear, and often quoted: a step of SGD pays for the rest, too.": "(model + rest) / -> model /",
         "You averaged speeds. It is times that add up: average the seconds of a step.": "(model + rest) / seconds -> (1 - reuse) + reuse * (model + rest) / rest",
@@ -106,7 +105,6 @@ AGREEMENT = Record(
         "That is the share of equal signs, one half where all is noise. Take off the share that differ.": f"{AGREE} -> (signs[1:] * signs[:-1] > 0).mean()",
         "You averaged products of gradients. Only their signs count.": "np.sign(gradients) -> gradients",
         "You compare every gradient with the first one. Compare it with the one before it.": "signs[:-1] -> signs[:1]",
-        "You compare every gradient with every other. Compare it with the one before it only.": f"{AGREE} -> np.mean([signs[i] * signs[j] for i in range(len(signs)) for j in range(i)])",
         "Right but for zeros: a zero neither agrees nor differs.": "np.sign(gradients) -> np.where(gradients >= 0, 1, -1)",
         "Right but for zeros: you count what does not agree as a difference. A zero does neither.": f"{AGREE} -> 2 * (signs[1:] * signs[:-1] > 0).mean() - 1",
         "": f".mean() -> [0].mean() || .mean() -> [-1].mean() || {AGREE} -> np.median((signs[1:] * signs[:-1]).mean(axis=1))",
@@ -118,7 +116,7 @@ CHOOSE = Record(
     reference=choice_by_hand,
     right="Right. What a threshold is worth depends on what a failure costs.",
     nudge="Not that threshold. With leasts = [0, 0.5, 0.9], steps = [[20, inf], [40, 40], [50, 50]], gradients = [[5, inf], [20, 16], "
-    "[50, 45]], model = 1, rest = 1/2 and budget = 65 the mean costs are 40, 38 and 65, so that it is 0.5.",
+    "[50, 45]], model = 1, rest = 1/2 and budget = 60 the mean costs are 37.5, 38 and 60, so that it is 0.",
     hints=(
         "What has each run cost? Then: what does a threshold cost on average?",
         "A run that arrives in time costs gradients model + steps rest; any other costs the budget. Which is the smaller of the two?",

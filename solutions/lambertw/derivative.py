@@ -92,9 +92,7 @@ RULE = Record(
     ),
     mistakes={
         "W is right, and so is its slope. But x moves with speed dx: how fast does W move then?": "* dx -> ",
-        "You divided by dx. The faster x moves, the faster W does.": "* dx -> / dx",
         ONE_OVER: "jnp.exp(-w) / -> 1 /",
-        "Your second value is where W would be after the move. The move alone was asked for.": "return w, -> return w, w +",
         "The second value is right. The first should be W at x, not x.": "return w, -> return x,",
     },
     later={

@@ -31,7 +31,7 @@ FORWARD = Record(
     cases=noise,
     reference=by_the_inverse,
     right="Right. One line makes a skewed sample of any sample.",
-    nudge="Not that y. With z = 1, mu = 3, sigma = 2 and gamma = 1 it is 3 + 2e = 8.437, and with z = -1 it is 3 - 2/e = 2.264.",
+    nudge="Not that y. With z = 2, mu = 3, sigma = 2 and gamma = 1/2 it is 3 + 4e = 13.873, and with z = -2 it is 3 - 4/e = 1.528.",
     hints=(
         "Three things happen to z, one after the other: it is bent, stretched and moved.",
         "x = z e^(gamma z), y = mu + sigma x.",

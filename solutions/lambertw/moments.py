@@ -53,7 +53,6 @@ MOMENTS = Record(
         "Begin with `first = gamma * np.exp(gamma**2 / 2)`",
     ),
     mistakes={
-        "mu and sigma^2 are mean and variance before the bending. The bent z has others than 0 and 1.": "\nreturn mu, sigma**2",
         "The variance is right. The bent z has a mean that is not 0: the side that is stretched pulls it.": "mu + sigma * first -> mu",
         "The mean is right. Your variance is E[x^2]; subtract the square of E[x].": "- first**2 -> ",
         "In E[x^2] the exponential is squared, too: it is e^(2 gamma z), so t is 2 gamma.": "(1 + 4 * gamma**2) * np.exp(2 * gamma**2) -> (1 + gamma**2) * np.exp(gamma**2 / 2)",
@@ -73,7 +72,6 @@ PARAMETERS = Record(
         "Begin with `shift, spread = moments(0.0, 1.0, gamma)`",
     ),
     mistakes={
-        "You took mean and standard deviation of y for mu and sigma. They are those of mu + sigma z, before the bending.": "\nreturn mean, np.sqrt(variance)",
         "sigma is right. mu is not the mean: the bent z has a mean of its own.": "mean - sigma * shift -> mean",
         "sigma is not the standard deviation of y: x has a variance of its own. And mu depends on sigma.": "variance / spread -> variance",
         "sigma is right. In mu it is sigma that stretches the mean of x, not the standard deviation of y. Find sigma first.": "mean - sigma -> mean - np.sqrt(variance)",
@@ -93,7 +91,6 @@ STRAIGHTEN = Record(
         "Begin with a function of gamma: `def lean(gamma):`",
     ),
     mistakes={
-        "The size is right and the sign is not. Data with a long right tail were bent with a positive gamma.": "return brentq -> return -brentq",
         "You bent the data once more. Look at where they come from.": "def lean -> from course_pkg.lambertw import g_e\n\ndef lean ;; g_e_inverse -> g_e",
         "You made the mean of the origins 0. Their skewness should be: measure it around their own mean.": "skew(np.asarray -> np.mean(np.asarray",
         "You cubed the origins themselves. Skewness is measured around their own mean.": "skew( -> np.mean( ;; dtype=float) -> dtype=float) ** 3",

@@ -56,7 +56,7 @@ NEWTON = Record(
     cases=steps,
     reference=tangent,
     right="Right. Near the answer, each step doubles the number of right digits.",
-    nudge="Not that step. From w = 0 it arrives at x, and from w = 1 with x = 0 it arrives at 1/2.",
+    nudge="Not that step. From w = 1 with x = 0 it arrives at 1/2, and from w = 0 at x.",
     hints=(
         "Write f(w) = w e^w - x, which is to become 0. Where does the tangent of f at the present w meet 0?",
         "w <- w - f(w) / f'(w), and f'(w) = e^w (1 + w).",
@@ -75,7 +75,7 @@ HALLEY = Record(
     cases=steps,
     reference=hyperbola,
     right="Right. Near the answer, each step trebles the number of right digits.",
-    nudge="Not that step. From w = 0 with x = 1 it arrives at 1/2, and from w = 1 with x = 0 at 1/5.",
+    nudge="Not that step. From w = 1 with x = 0 it arrives at 1/5, and from w = 0 with x = 1 at 1/2.",
     hints=(
         "You need the second derivative, too. Divide it by twice the first.",
         "w <- w - f / (f' - f f'' / (2 f')), with f' = e^w (1 + w) and f'' = e^w (2 + w).",
@@ -101,7 +101,6 @@ SOLVE = Record(
         "Begin with `w = np.log1p(x) if branch == 0 else np.full_like(x, -2.0)`",
     ),
     mistakes={
-        "Whatever the branch, you end on the upper one, where the equation holds, too. Start below -1 for branch -1.": "np.full_like(x, -2.0) -> np.log1p(x)",
         "For x < 0 you have exchanged the branches. Branch 0 is the upper one.": lambda x, branch: np.where(
             x < 0, W(x, -1 - branch), W(x, branch)
         ),

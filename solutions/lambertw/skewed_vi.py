@@ -79,7 +79,6 @@ BOUND = Record(
         ),
         "Your log q is right, and your draws are not bent. theta = mu + sigma g(eps).": "g_e(eps, gamma) -> eps",
         "That is the mean log joint density. Subtract log q, or a point will be the best q.": "- log_q -> ",
-        "You summed over the draws. The bound is their mean.": "jnp.mean -> jnp.sum",
     },
     later={
         NO_JAX: (
@@ -101,11 +100,9 @@ DECISION = Record(
         "Begin with `eps = norm.ppf(q)`",
     ),
     mistakes={
-        "That is the quantile of the normal q. Bend it as the draws are bent.": "g_e(eps, gamma) -> eps",
         "That is the quantile at 1 - q. A tilt above 1/2 makes it dear to lie too low, so the decision is high.": "ppf(q) -> ppf(1 - q)",
         "You stretched and moved before bending. Bend the quantile of eps, then stretch, then move.": "mu + sigma * g_e(eps, gamma) -> g_e(mu + sigma * eps, gamma)",
         "You bent the level q. Which eps lies at this level?": "g_e(eps -> g_e(q",
-        "That is the median of q, for every tilt. Take the quantile that the loss asks for.": "\nreturn mu",
     },
     rtol=3e-4,
 )
@@ -121,7 +118,6 @@ EXTRA = Record(
     ),
     mistakes={
         "That is the difference in the unit of the loss. Per cent of the least risk were asked for.": "100 * (risk(h) / risk(np.quantile(theta, q)) - 1) -> risk(h) - risk(np.quantile(theta, q))",
-        "Right as a share. Per cent were asked for.": "100 * -> ",
         "You divided by the risk of h. By how much does it exceed the least risk, in per cent of the least?": "(risk(h) / risk(np.quantile(theta, q)) - 1) -> (1 - risk(np.quantile(theta, q)) / risk(h))",
         "You compared with the posterior mean. Under a tilted loss another decision has the least risk.": "np.quantile(theta, q) -> theta.mean()",
         "Your loss is turned round: q is the price of a decision that lies too low, 1 - q of one that lies too high.": "q * gap, (q - 1) * gap -> (1 - q) * gap, -q * gap",

@@ -106,11 +106,9 @@ WIDTH = Record(
         "Begin with `squared = 8 * tolerance / bend`",
     ),
     mistakes={
-        "That is the square of the width.": "np.sqrt(squared) -> squared",
         "That is how far you may follow a tangent. A line that meets the curve at both ends stays closer: how far is it off in the middle?": "8 -> 2",
         "In the middle the line is off by bend * width^2 / 8, not 4.": "8 -> 4",
         "You let the error be bend * width^2. In the middle of an interval it is much smaller.": "8 -> 1",
-        "That is how many intervals a unit needs. How wide is one of them?": "np.sqrt(squared) -> 1 / np.sqrt(squared)",
     },
 )
 TASKS = {"entry": ENTRY, "between": BETWEEN, "width": WIDTH}

@@ -48,8 +48,6 @@ BEST = Record(
         "Begin with `weight = np.exp(log_joint - log_joint.max()) * u`",
     ),
     mistakes={
-        "That is the posterior: the best q of the ELBO. With it the bound is the mean of log u, and Jensen's inequality loses something.": "* u -> ",
-        "You weighed by the utility alone: a wish without evidence. X is constant only if q follows the posterior, too.": "np.exp(log_joint) * u -> u",
         "You added u to the log joint. It is log u that belongs there.": "np.exp(log_joint) * u -> np.exp(log_joint + u)",
         "The proportions are right, and your q does not add up to 1. Divide by the sum.": "/ weight.sum() -> / np.exp(log_joint).sum() || / weight.sum() -> ",
         "You put everything on one value. That is where p(theta | D) u is largest; but -log q pays for width.": "weight / weight.sum() -> 1.0 * (weight == weight.max())",

@@ -70,7 +70,7 @@ BOTH = Record(
         "The second actions are right. For the first your logarithm is inside the sum over outcomes.": "worths(p, costs, M) -> (p @ np.log(M - costs)).mean(axis=0)",
         "The first actions are right. For the second you looked at the likeliest outcome only; a rare one may be dear.": "(predictive @ costs) -> costs[predictive.argmax(axis=1)]",
     },
-    parts=("the first actions", "the second"),
+    parts=("the first list of actions", "the second"),
     apart=True,
 )
 TASKS = {"worths": WORTHS, "both": BOTH}

@@ -69,9 +69,7 @@ DECIDE = Record(
     mistakes={
         "That is still the decision nearest to the mean: the log undoes the exponential before the average.": "np.log(u.mean(axis=1)) -> np.log(u).mean(axis=1)",
         "That has the largest expected utility. Here the utility term was asked for, log and all.": "np.log(u.mean(axis=1)) -> u.mean(axis=1)",
-        "You averaged over theta inside the logarithm and over outcomes outside. The first axis is theta.": "u.mean(axis=1) -> u.mean(axis=0)",
         "That is the place of the decision in the grid. Return the decision.": "grid[term.argmax()] -> term.argmax()",
-        "The logarithm stands where it should, and M on the wrong side: the loss is divided by it.": "/ M -> * M",
     },
     apart=True,
 )

@@ -45,7 +45,6 @@ BOUND = Record(
     mistakes={
         "You took the loss at the mean of q. Averaged over q, each row's squared distance grows by (x s)^2.": "+ (x * s) ** 2 -> ",
         "The spread of theta reaches a row through x: theta x has standard deviation |x| s.": "(x * s) -> s",
-        "The decisions are about outcomes, which lie off the line by their noise. It changes no decision, and the value of the bound.": "+ tau**2 -> ",
         "Your divergence is that of the posterior from q. The bound has that of q from the posterior.": "return -> divergence = np.log(s / t) + (t**2 + (m - a) ** 2) / (2 * s**2) - 0.5\nreturn",
         "The divergence has the wrong sign: this bound is high where q is far from the posterior.": "-divergence -> divergence",
     },
@@ -63,7 +62,6 @@ GRADIENT = Record(
     ),
     mistakes={
         "The rows of the minibatch stand only for themselves. Each must speak for N / B of them.": "* len(h) / len(index) -> ",
-        "Your factor is upside down: the fewer rows you look at, the more each of them must speak for.": "len(h) / len(index) -> len(index) / len(h)",
         "You scaled the divergence, too. There is one q, however few rows you look at.": "(a - m) / -> len(h) / len(index) * (a - m) / ;; 1 / s - s / t**2 -> len(h) / len(index) * (1 / s - s / t**2)",
         "The slopes in m and s are right. It is one estimate that is differentiated: its factor N / B stays when h is the variable.": "-weight * gap -> -2 / M * gap",
         "Nothing of the utility reaches m and s: that is plain variational inference.": "+ weight * (gap * x[index]).sum() ->  ;; - weight * s * (x[index] ** 2).sum() -> ",

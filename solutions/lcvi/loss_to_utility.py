@@ -68,7 +68,6 @@ EXPONENTIAL = Record(
     ),
     mistakes={
         "The utility is right. The exponent of your slope has lost its minus sign: it grows with the loss, and only at 0 is it right.": "-gamma * utility -> -gamma / utility",
-        "You took gamma = M. gamma times a loss must have no unit.": "1 / M -> M",
         "The utility is right. Your slope is that at no loss; it flattens as the loss grows.": "-gamma * utility -> 0 * loss - gamma",
         "The utility is right. Its slope lacks the inner derivative, gamma.": "-gamma * utility -> -utility",
         "That is the tangent, which serves to find gamma. The utility is exp(-gamma loss).": "np.exp(-gamma * loss) -> 1 - gamma * loss ;; -gamma * utility -> 0 * loss - gamma",

@@ -46,7 +46,6 @@ TERM = Record(
         "Your logarithm is inside the inner mean. First average, for each theta, then take the log.": "np.log(u.mean(axis=1)) -> np.log(u).mean(axis=1)",
         "Your logarithm is outside both means. It belongs between them.": "u.mean(axis=1) -> u.mean(axis=(0, 1), keepdims=True)[0]",
         "You averaged over theta inside the logarithm. The first axis is theta, the second the outcomes.": "u.mean(axis=1) -> u.mean(axis=0)",
-        "You averaged over the rows. Each row has a term of its own, and they add up as log likelihoods do.": ".mean(axis=0).sum() -> .mean()",
         "You summed over the outcomes inside the logarithm. Divide by their number.": "u.mean -> u.sum",
     },
 )

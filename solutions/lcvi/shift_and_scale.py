@@ -58,11 +58,9 @@ PULL = Record(
         "Begin with `shifted = beta + alpha * inner`",
     ),
     mistakes={
-        "Your pull is that of the unshifted utility. With beta the same slope is divided by something larger.": "beta + -> ",
         "The size is right. A pull has a direction, too: keep the sign of the slope.": "* slope -> * np.abs(slope)",
         "Below the line all is right. Above it stands the slope of alpha u.": "return alpha * -> return",
         "Above the line all is right. Below it stands the whole shifted utility, with its alpha.": "alpha * inner -> inner",
-        "Your answer does not depend on alpha. It drops out only where beta is 0.": "alpha * -> ",
         "That is the slope of alpha u + beta. The utility term has its logarithm.": "/ shifted -> ",
     },
 )
@@ -79,8 +77,6 @@ SMALLEST = Record(
     mistakes={
         "You let beta go to zero. A utility with a smallest value above 0 can go lower, and one with a smallest value below 0 cannot.": "-lowest -> 0.0",
         "A shift may be negative: if no utility is smaller than 1/2, half a unit can be taken off.": "-lowest -> max(0.0, -lowest)",
-        "The scale is forgotten: it is alpha u + beta that must not go below 0.": "alpha * -> ",
-        "alpha stands on the wrong side: it is alpha u that is shifted.": "alpha * u.min() -> u.min() / alpha",
         "You shifted the mean to zero. About half of the utilities have no logarithm now.": "min -> mean",
     },
 )
@@ -97,7 +93,6 @@ PLACE = Record(
     ),
     mistakes={
         "That is the pull at m = 0. Once m has moved, the pull is another one: find the m at which the two are in balance.": "brentq(imbalance, -5, 5) -> imbalance(0.0)",
-        "You took the pull at m only. It is averaged over q, at m + eps.": "m + eps -> m + 0 * eps",
         "That is where the utility alone would like q to be. The posterior pulls back, by m.": ".mean() - m -> .mean()",
         "You divided mean slope by mean utility. The logarithm is inside the mean: divide draw by draw.": "u(theta), du(theta) -> u(theta).mean(), du(theta).mean()",
         "You balanced the slope of alpha u. The bound has its logarithm, as in Part 1.": "pull(u(theta), du(theta), alpha, beta) -> (alpha * du(theta))",

@@ -73,8 +73,6 @@ POINTS = Record(
         "The draws of the solver are not paid. At the best S they cost as much as the regret that they leave.": "c / S + price * S -> c / S",
         "You took one draw a point, or S = c / price. Where is the derivative of c / S + price S zero?": "np.sqrt(c / price) -> c / price",
         "Your S is upside down: dear draws, few draws.": "np.sqrt(c / price) -> np.sqrt(price / c)",
-        "The rule's regret comes with every point. You left it out.": "solved - e -> solved",
-        "The rule's regret is what training does not save: it is taken off what solving costs.": "solved - e -> solved + e",
     },
     later={
         "Right where the rule is good enough. If its regret is at least what solving costs at a point, training never pays: return np.inf, "

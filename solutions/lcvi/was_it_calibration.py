@@ -65,7 +65,7 @@ CREDIT = Record(
     cases=runs,
     reference=credit_by_products,
     right="Right. The savings do not add up; what they leave multiplies: (1 - second) (1 - third) = 1 - first.",
-    nudge="Not those three. With early = [6, 4], long = [5, 3] and calibrated = [3, 3] they are 0.4, 0.2 and 0.25.",
+    nudge="Not those three. With early = [6, 4], long = [5, 3] and calibrated = [6, 5] they are -0.1, 0.2 and -0.375.",
     hints=(
         "Each saving compares two runs that differ in one thing, except the first. Which two belong to calibration?",
         "1 - R(calibrated)/R(early), 1 - R(long)/R(early), 1 - R(calibrated)/R(long), with R the mean loss.",

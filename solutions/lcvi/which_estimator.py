@@ -48,7 +48,6 @@ EXPECTED = Record(
     ),
     mistakes={
         "That is what the estimate should be. Its mean is lower and depends on the number of draws.": "probability @ estimate -> np.log(p @ u)",
-        "That is the mean of log u, which is right for one draw. With more draws their mean is taken before the logarithm.": "probability @ estimate -> p @ np.log(u)",
         "You gave every list of draws the same weight. Its probability is the product of the draws' probabilities.": "probability @ estimate -> estimate.mean()",
         "You took the log of the sum. The estimate is the log of the mean: you are off by the log of the number of draws.": "mean -> sum",
     },
@@ -66,7 +65,6 @@ BIASES = Record(
     ),
     mistakes={
         "The first two are right. The tangent of log(M - loss) at no loss starts from log M, which a climb may drop and a bias may not.": "np.log(M) - p -> -p",
-        "All three signs are turned: a bias is the mean of the estimate less the truth.": "mean - truth -> truth - mean",
         "The first two are right. For the third you took the logarithm itself; its tangent at no loss is a straight line in the loss.": "np.log(M) - p @ loss / M -> truth",
         "You compared with the mean of log u. The truth is the logarithm of the expected utility.": "np.log(M - p @ loss) -> p @ np.log(M - loss)",
         "The first two are right. The slope of log(M - loss) at no loss is -1/M.": "loss / M -> loss",

@@ -123,7 +123,6 @@ LOG_VARIANCE = Record(
         "You put the square of every coordinate in. The others come in through their weights only.": "np.log(falls[0]) -> np.log(falls).sum()",
         "A root is missing: the integral of exp(-a x^2) is the root of pi / a.": "np.log(2 * v - 1) / 2 -> np.log(2 * v - 1)",
         "A factor is missing for each coordinate: 1 / q has the standard deviation of q in front of its exponential.": "np.log(v) - -> np.log(v) / 2 -",
-        "You read v as standard deviations. They are variances.": "falls = -> v = v**2\nfalls =",
     },
     later={
         "Right where q is wider than the target. You say infinite for one that is narrower and still has a finite variance: in the "

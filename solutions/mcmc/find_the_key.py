@@ -27,7 +27,6 @@ FIRST = key_record(
     ),
     mistakes={
         "The chains still lean to one side. Draw the noise and the uniform number from the same key and print them next to each other.": f"{SPLIT} -> key, key",
-        "Now the chains lean the other way. Noise and coin are still made of the same bits.": f"{SPLIT} -> key, key ;; jnp.log(coin) -> jnp.log1p(-coin)",
         FIRST_SPECIAL: f"{GAIN} -> (x**2 - y**2) / 2",
         ACCEPTS_ALL: f"{GAIN} -> jnp.exp({GAIN})",
         UPSIDE_DOWN: f"{GAIN} -> log_density(x) - log_density(y)",

@@ -1,4 +1,4 @@
-"""Topics by Gibbs sampling. Roads: slopes of the log joint; sums over all assignments; gamma functions of the counts."""
+"""Topics by Gibbs sampling. Roads: histograms; sums over all assignments; gamma functions of the counts."""
 
 from itertools import product
 
@@ -9,25 +9,9 @@ from course_pkg.checks._judge import Trouble
 from course_pkg.checks.record import Record
 
 
-def blocks_by_slopes(z, notes, words, a, c, D, K, V):
-    """A Dirichlet's log density is (parameter - 1) log p and so linear in log p: its slope is the parameter less 1."""
-
-    def log_joint(log_theta, log_phi):
-        out = (a - 1) * log_theta.sum() + (c - 1) * log_phi.sum()
-        for k, d, v in zip(z, notes, words, strict=True):
-            out += log_theta[d, k] + log_phi[k, v]
-        return out
-
-    def slopes(at, which):
-        out = np.empty_like(at[which])
-        for place in np.ndindex(out.shape):
-            moved = [part.copy() for part in at]
-            moved[which][place] += 1
-            out[place] = log_joint(*moved) - log_joint(*at)
-        return out
-
-    start = np.full((D, K), -1.0), np.full((K, V), -1.5)
-    return slopes(start, 0) + 1, slopes(start, 1) + 1
+def blocks_by_histograms(z, notes, words, a, c, D, K, V):
+    counted = lambda rows, columns, *sizes: np.histogram2d(rows, columns, bins=sizes, range=[[0, size] for size in sizes])[0]
+    return a + counted(notes, z, D, K), c + counted(z, words, K, V)
 
 
 def topics_by_enumeration(theta, phi, notes, words):
@@ -87,22 +71,14 @@ def for_one_word(rng):
 
 
 def for_sweep(rng):
-    """No noise lies near a boundary; the first word gets a topic that is not 0, and it and the last one get new ones."""
-    for D, used, K, V, N in ((3, 3, 3, 4, 25), (2, 2, 2, 4, 20), (2, 3, 3, 5, 25), (2, 1, 3, 30, 25)):
-        first = np.ones(1)
-        while len(first) == 1 or (used > 1 and first[0] > 0.8 * first.max()):
-            z, notes, words = corpus(rng, D, used, min(V, 5), N)
-            rest = notes, words, rng.uniform(0.6, 1.4), rng.uniform(0.2, 0.6), K, V
-            first = collapsed_by_joint(0, z, *rest)
-        new, noise = z.copy(), np.zeros(N)
-        noise[0] = first[0] + rng.uniform(0.1, 0.9) * (first.max() - first[0]) if used > 1 else first[0] / 2
-        new[0] = np.sum(np.cumsum(first)[:-1] <= noise[0])
-        for i in range(1, N):
-            p = collapsed_by_joint(i, new, *rest)
-            new[i] = (z[i] + 1) % K if i == N - 1 else rng.choice(K, p=p)
-            noise[i] = np.cumsum(p)[new[i]] - p[new[i]] * rng.uniform(0.01, 0.99)
-        z[0] = (new[0] + 1) % K if used > 1 else 0  # what a word has now plays no part
-        yield z, noise, *rest
+    """Some topics and entries do not occur. The first and the last word get new topics."""
+    for D, used, V, N in ((3, 2, 4, 12), (2, 2, 5, 10), (2, 3, 4, 14)):
+        z = new = np.zeros(1)
+        while (z[[0, -1]] == new[[0, -1]]).any():
+            z, notes, words = corpus(rng, D, used, V, N)
+            case = z, rng.uniform(size=N), notes, words, rng.uniform(0.6, 1.4), rng.uniform(0.2, 0.6), used + 1, V + 2
+            new = sweep_by_joint(*case)
+        yield case
 
 
 def whole_numbers(answer, *case):
@@ -119,7 +95,7 @@ SIZES = (
 THETA, PHI = "np.add.at(theta, (notes, z), 1.0) -> theta[notes, z] += 1", "np.add.at(phi, (z, words), 1.0) -> phi[z, words] += 1"
 BLOCKS = Record(
     cases=for_blocks,
-    reference=blocks_by_slopes,
+    reference=blocks_by_histograms,
     parts=("the table for theta", "the table for phi"),
     right="Right. Given the topics, the words say nothing about theta, and the notes nothing about phi.",
     nudge="Not those parameters. With z = [0, 1, 1], notes = [0, 0, 1], words = [2, 0, 0], a = 0.5, c = 2, D = 2, K = "
@@ -163,10 +139,6 @@ TOPICS = Record(
     mistakes={
         "Those are the right weights. Probabilities of the topics of a word sum to one.": f"/ {ALL} -> ",
         "All your numbers together sum to one. The topics of each word should by themselves.": f"{ALL} -> weights.sum()",
-        "You left the note's proportions out. They are the prior of the topic.": "theta[notes] * -> ",
-        "You left the word out. How probable is it under each topic?": "* phi[:, words].T -> ",
-        "You normalised phi over the topics, then multiplied. Multiply first, then normalise.": f"/ {ALL} -> ;; phi[:, -> (phi / phi.sum(axis=0))[:,",
-        "You take the proportions of the first note for all words. `notes` says in which note each of them stands.": "theta[notes] -> theta[0]",
     },
 )
 TAKE_OUT = "The word itself is among your counts and votes for the topic that it has already. Take it out before you count."
@@ -187,9 +159,7 @@ COLLAPSED = Record(
         "Above the bar the word is taken out. Below it still counts.": "z[others] -> z",
         "Something below the bar is missing: an entry's share in a topic depends on how many words the topic has.": f"{BELOW} -> ",
         "Below the bar there is one c. Summed over all V entries, it is more.": "V * c -> c",
-        "Those are the right weights. Probabilities sum to one.": "/ weights.sum() -> ",
         "You count how often each topic has the entry within the note. Its words in all notes count there.": f"{ENTRY} -> {NOTE} & (words == words[i])",
-        "Below the bar you count the words of the note. It is all words of the topic, in all notes, that count there.": "c + total -> c + n",
     },
     later={
         SIZES: (

@@ -97,7 +97,6 @@ MATRIX = Record(
     mistakes={
         UPSIDE_DOWN: f"{FLOW} -> s * np.minimum(1, there / there.T)",
         "You compared the weights only. That is right if s is symmetric; this one is not, and the two flows differ.": f"{FLOW} -> s * np.minimum(1, weight / weight[:, None])",
-        "You balanced the proposals only. The weights have to come in, or every place is as good as another.": f"{FLOW} -> np.minimum(s, s.T)",
         TWO_MINIMA: f"{FLOW} -> s * np.minimum(1, weight / weight[:, None]) * np.minimum(1, s.T / s)",
         "You accept with r/(1+r), which refuses more than need be. Of each pair, one direction can be accepted always.": f"{FLOW} -> s * there.T / (there + there.T)",
         "Some rows do not add up to 1. A refused proposal leaves the chain where it is, and that is a step, too: from a place to itself.": f"+ {STAY} -> ",

@@ -94,17 +94,12 @@ RHAT = Record(
         "You did not cut the chains into halves. A drift that all chains share stays hidden.": f"// 2 -> ;; {CUT} -> draws",
         "What is between the chains counts n times too little: B/n is the variance of the means, and B is n times that.": "between = -> between = 1 / half *",
         "You left out the (n-1)/n before W. Chains that agree as independent draws do would then give more than 1.": f"{INSIDE} -> W",
-        "Variances are divided by the count less one here, those within the chains and that of the means. NumPy needs ddof=1.": "ddof=1 -> ddof=0",
-        "You divided the variance of the m means by m. Divide by m - 1: NumPy needs ddof=1.": (
-            f"{MEANS} -> parts.mean(axis=1).var()",
-            f"({INSIDE} + between) -> parts.var(ddof=1)",
-        ),
+        "Variances are divided by the count less one here, those within the chains and that of the means. NumPy needs ddof=1.": f"ddof=1 -> ddof=0 || {MEANS} -> parts.mean(axis=1).var() || ({INSIDE} + between) -> parts.var(ddof=1)",
         "Right where the number of draws is even. Where it is odd, you have the middle draw in both halves; leave it out.": "// 2 -> // 2 + draws.shape[1] % 2",
     },
 )
 FROM_0 = "[1.0] + -> ;; range(1, lags -> range(lags"
-OFF, PRODUCTS = "draws - means,", "(off[:, : n - t] * off[:, t:]).sum()"
-RHO, V = "1 - (W - c_t) / V", "(n - 1) / n * W + means.var(ddof=1)"
+OFF, RHO = "draws - means,", "1 - (W - c_t) / V"
 OF_ALL = """
     off, n = draws - {}, draws.shape[1]
     c = np.array([(off[:, : n - t] * off[:, t:]).sum(axis=1) for t in range(lags + 1)])
@@ -128,7 +123,6 @@ CORRELATIONS = Record(
         "You divide a lag's sum by the n - t products in it. Divide by n, at every lag.": "/ off.size -> / (off.size - t * len(off))",
         "You divided by W. Below the line belongs V, in which the distance between the chains counts, too.": f"{RHO} -> c_t / W",
         "You divided the autocovariance by V. Chains that are far apart would then look uncorrelated: it is 1 less (W - c)/V.": f"{RHO} -> c_t / V",
-        "You go round in a circle: np.roll, or a Fourier transform without padding.": f"{PRODUCTS} -> (off * np.roll(off, -t, axis=1)).sum()",
         "Your V lacks B/n, the variance of the chains' means.": "+ means.var(ddof=1) -> ",
         "Right but for lag 0, where the formula misses 1 by a little. Put 1 there.": FROM_0,
     },

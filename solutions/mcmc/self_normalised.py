@@ -88,7 +88,6 @@ ESTIMATE = Record(
         "That is the sum of the products of weight and value, which grows with the number of draws. By what do you divide it?": "- log_w.max() -> ;; / w.sum() -> ",
         "You divided by the number of draws. Here the weights have a constant too many, and so has yours.": "- log_w.max() -> ;; w.sum() -> len(w)",
         "You divided by the number of draws. With a constant taken off, the mean of the weights is any number.": "w.sum() -> len(w)",
-        "That is the mean under q: the weights do nothing.": "np.exp(log_w - log_w.max()) -> np.ones(len(log_w))",
         "You put the logarithms where the weights belong.": "np.exp(log_w - log_w.max()) -> log_w",
     },
     later={
@@ -139,10 +138,8 @@ LIMIT = Record(
     mistakes={
         "That is E_q[w^2 f^2] - I^2, of the plain mean. Take I off before squaring.": "(f(grid) - mean) ** 2, grid) -> f(grid)**2, grid) - mean**2",
         "You did not take I off. A constant f has no error at all.": "(f(grid) - mean) -> f(grid)",
-        "That is the variance of f under pi, whatever q is: one weight turns q into pi, and the second one is missing.": "2 * log_pi - log_q -> log_pi",
         "You multiplied E_q[w^2] by the variance of f. Weights and f are not independent.": f"np.trapezoid({SQUARE} -> np.trapezoid({SQUARE}, grid) * np.trapezoid(np.exp(log_pi)",
         "Your I is the mean of f under q. The estimate tends to the mean under pi.": "np.exp(log_pi) -> np.exp(log_q)",
-        "You took s for the variance of q. It is the standard deviation.": "s) -> np.sqrt(s))",
     },
     later={
         "Right for a wide q. You say infinite for one that is narrower than pi and still has a finite variance: put the exponents of pi^2 "

@@ -112,9 +112,7 @@ SCANS = Record(
     mistakes={
         "Your sweep begins with the last update. Rows are where a step begins, so the first update stands on the left.": "systematic @ P -> P @ systematic",
         "Rows of your random scan do not sum to one. Each update comes with a probability.": "/ len(updates) -> ",
-        "You gave each update the probability 1/2. There may be more than two.": "/ len(updates) -> / 2",
         "You multiplied the entries. From one state to another the way leads by all states in between: sum over them.": "@ P -> * P",
-        "Your sweep ends after two updates. There may be more.": "updates[1:] -> updates[1:2]",
     },
 )
 ONE, DRIFT = "(flow - flow.T)", "np.abs(flow.sum(axis=0) - pi)"
@@ -134,8 +132,6 @@ AUDIT = Record(
         "Your drift has P pi. What arrives at j is the sum over i of pi_i P_ij, with pi on the left.": "flow.sum(axis=0) -> P @ pi",
         "Your imbalance is that of P. A flow is the probability of being there times that of going.": "flow - flow.T -> P - P.T",
         "Your flows are weighted with the state where they arrive. They leave from i: pi_i P_ij.": "flow - flow.T -> P * pi - (P * pi).T",
-        "Your drift is the largest gain. A loss counts as much: take sizes.": "np.abs(flow.sum(axis=0) - pi) -> (flow.sum(axis=0) - pi)",
-        "You added the flow and the flow back. By how much do they differ?": "flow - flow.T -> flow + flow.T",
         "": f"{ONE} -> (flow[0] - flow[:, 0]) || {ONE} -> (flow[-1] - flow[:, -1]) || {DRIFT} -> (pi - flow.sum(axis=0)) || pi).max() -> pi).sum() / 2",
     },
 )

@@ -31,7 +31,6 @@ PRIOR = Record(
     mistakes={
         "Nearly: you divided by L. The mean was estimated from the same refits, so divide by L - 1 (NumPy: ddof=1).": "len(decisions) - 1 -> len(decisions)",
         "You divided by the root of L. That says how well the mean is known, not how far refits are apart.": "np.sqrt(variance) -> np.sqrt(variance / len(decisions))",
-        "You went along the points. Each column is one point; compare its refits with each other, down the column.": "mean, np.sqrt(variance) -> decisions.mean(axis=1), decisions.std(axis=1, ddof=1)",
         "You gave every point the same spread. Each has its own: compare the refits of one point with each other.": ONE_SPREAD,
         "You summed the squares and did not divide: with more refits yours grows.": "/ (len(decisions) - 1) -> ",
     },

@@ -55,7 +55,6 @@ SHIFT = Record(
         "Your prior counts for one point beside the loss of all: b^2 stands there n times, too.": "+ nu -> + nu / len(y)",
         "Half the data's weight is missing: the slope of (h - y)^2 is 2 (h - y), and the prior's has no 2.": "+ nu -> + 2 * nu",
         "Without a prior yours is twice the mean error: the slope of (y - h_q - b)^2 has its 2 before b as well.": "(2 + nu -> (1 + nu",
-        "You pulled the decisions towards 0. The shift is added to the model's own decisions: it is about y - h_q.": "y - h_q -> y",
     },
 )
 RISKS = Record(

@@ -41,7 +41,6 @@ OBJECTIVE = Record(
     mistakes={
         "You averaged the losses and summed the prior. With more points it would grow.": "(distance**2).mean() -> (distance**2).sum()",
         "You summed the losses and averaged the prior. With enough points it would not be felt, whatever nu is.": "losses.mean() -> losses.sum()",
-        "Loss and prior are in step, and the whole is N times too large. It is lowest in the same place, but a mean was asked for.": "mean -> sum",
         "Twice too much prior: minus the log of a normal density has the square over 2 sd^2.": "0.5 * -> ",
         "Your nu multiplies the loss. It is the power of the prior.": "losses -> nu * losses ;; 0.5 * nu -> 0.5",
     },
@@ -61,7 +60,6 @@ DECISION = Record(
         "Your prior is averaged over the points and your loss is not. Both have 1/N before them, so that N drops out.": "= nu -> = nu / len(y)",
         "Half the outcome's weight is missing: the slope of (h - y)^2 is 2 (h - y), and the prior's has no 2.": "= nu -> = 2 * nu",
         "You lost half of the prior: the slope of (h - mu)^2 / (2 sd^2) is (h - mu) / sd^2.": "= nu -> = 0.5 * nu",
-        "The larger nu is, the nearer yours comes to the outcome. It is the power of the prior: it should bring h nearer to mu.": "= nu -> = 1 / nu",
     },
 )
 TASKS = {"objective": OBJECTIVE, "decision": DECISION}

@@ -56,9 +56,7 @@ LEVEL = Record(
     mistakes={
         "That level is right for somebody whose predictive is right. Where does the true q-quantile lie in this one?": "norm.cdf(best / believed) -> q",
         "You asked how likely the truth lies below the model's quantile. It is the other way round.": "shift + spread -> believed ;; best / believed -> (best - shift) / spread",
-        "The widths are right. The truth also lies `shift` above what the model believes.": "shift + -> ",
         "You took the true (1 - q)-quantile. Deciding too low costs q: with a large q, decide high.": "ppf(q) -> ppf(1 - q)",
-        "norm.cdf is the standard normal's. The model's has width `believed`.": "/ believed -> ",
     },
 )
 CHOOSE = Record(
@@ -78,7 +76,7 @@ CHOOSE = Record(
         "You did not look at y. The level q is right only if the predictive is.": "cost.mean(axis=0) -> abs(levels - q)",
         "You let each point choose, and averaged. All points must use one level.": "np.argmin(cost.mean(axis=0))] -> cost.argmin(axis=1)].mean()",
         "You squared the distances. The tilted loss grows with the distance itself.": "* gap -> * gap * abs(gap) || cost = -> cost = gap**2  #",
-        "You counted how many outcomes lie below. The loss also asks how far.": "cost.mean(axis=0) -> abs((gap <= 0).mean(axis=0) - q)",
+        "A decision that is too high has a negative cost in yours. Take the distance, not the difference with its sign.": "(q - 1) * gap -> (1 - q) * gap",
         "": "np.argmin(cost.mean(axis=0)) -> np.bincount(cost.argmin(axis=1)).argmax()",
     },
     apart=True,

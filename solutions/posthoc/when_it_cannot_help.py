@@ -47,7 +47,6 @@ FLOOR = Record(
         "Begin with `lost = 0.0`, and go through the groups: `for s in np.unique(summary):`",
     ),
     mistakes={
-        "That is the floor for somebody who is told nothing. Points with different summaries may get different decisions.": "group.mean() -> y.mean()",
         "You averaged over the groups. The risk is a mean over points.": "** 2).sum() -> ** 2).mean() ;; len(y) -> len(np.unique(summary))",
         "That is what the summary explains. The floor is what it leaves over.": "((group - group.mean()) ** 2).sum() -> len(group) * (group.mean() - y.mean()) ** 2",
         "You let the decision be a straight line in the summary. Any function may be used.": """
@@ -67,9 +66,6 @@ SAVING = Record(
         "Begin with `noise = variance / n`",
     ),
     mistakes={
-        "That is saved by somebody who knows the shift. Yours was learnt from n noisy points.": "- noise -> ",
-        "That is the saving on the very points that the correction was learnt from. On a new one the noise in it costs, not saves.": "- noise -> + noise",
-        "You charged the noise of a single point. A mean of n is quieter.": "/ n -> ",
         "You charged the new point's own variance, too. It is in both risks and drops out.": "/ n -> * (1 + 1 / n)",
         "You cut off at 0. A correction learnt from few points can cost more than it saves.": "shift**2 - noise -> max(0.0, shift**2 - noise)",
     },
@@ -86,7 +82,6 @@ DISTANCE = Record(
     ),
     mistakes={
         "You divided by the model's decision. Divide by the standard deviation of its predictive.": "/ sd -> / h_q",
-        "That is in the unit of the decisions. One unit is far where the model is sure and near where it is not: divide by sd.": "/ sd -> ",
         "You used one sd for all points. Divide each point's distance by its own, then average.": "/ sd -> / np.sqrt((sd**2).mean()) || / sd -> / sd.mean()",
         "Distances above and below cancel in yours. Square before you average.": "np.sqrt((far**2).mean()) -> far.mean()",
         "That is the mean absolute distance. In the root of the mean square far ones count for more.": "np.sqrt((far**2).mean()) -> abs(far).mean()",

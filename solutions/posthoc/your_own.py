@@ -74,8 +74,6 @@ PREDICTIVE = Record(
         "Begin with `line = theta[:, :1] + theta[:, 1:] * x[None, :]`",
     ),
     mistakes={
-        "Those are draws of the line. An outcome lies off the line by its noise, and the decision is about the outcome.": "+ noise_sd * eps -> ",
-        "The draws are right and stand first. One row for each point: turn the array.": ".T -> ",
         "A reshape has put numbers in the wrong places. Turn the array instead: eps[s, n] belongs to draw s at point n.": "(line + noise_sd * eps).T -> line.T + noise_sd * eps.reshape(len(x), -1) || .T -> .reshape(len(x), -1)",
         "You used the same noise for all draws, or for all points. Each number of eps has its own place: eps[s, n] belongs to draw s at point n.": "eps -> eps[:1]",
         "You used one line for every draw, the first or the mean one. That is a model that is sure of its coefficients; take each draw's own.": "line = -> theta = theta[:1]\nline =",

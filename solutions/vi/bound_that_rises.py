@@ -92,8 +92,6 @@ SCORE = Record(
         "Begin with `ratio = log_joint - log_q`",
     ),
     mistakes={
-        "You added log q. The entropy is minus log q on average.": "- log_q -> + log_q",
-        "You compared with the average of log joint alone. The entropy of q is missing.": "- log_q -> ",
         "You took the logarithm of an average. The bound is the average of the logarithm.": "ratio.mean() -> np.logaddexp.reduce(ratio) + np.log(len(ratio))",
         "You divided by the spread of one draw. An average of S draws has an error smaller by the root of S.": "/ np.sqrt(len(ratio)) -> ",
         "You have the difference in nats. Divide it by its standard error.": "/ (ratio.std() / np.sqrt(len(ratio))) -> ",
@@ -157,7 +155,6 @@ SAMPLE = Record(
     mistakes={
         "That is the program's bound still. It is off by the same amount for every q: look at what does not depend on q.": "2 * np.pi -> np.pi",
         "You took the constant of the likelihood out. A normal density has one.": "constant + -> ",
-        "Your constant stands there once. Each observation has one.": "-0.5 * len(x) -> -0.5",
         "You put the log of E gamma for the average of log gamma. There it was right.": "digamma(alpha_q) - np.log(beta_q) -> np.log(alpha_q / beta_q)",
         "The divergence of q(mu) from its prior was right as it stood. In yours it is missing or changed.": "- of_mu -> ",
         "The divergence of q(gamma) from its prior was right as it stood. In yours it is missing or changed.": "- of_gamma -> ",

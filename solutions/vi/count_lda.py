@@ -75,7 +75,6 @@ SHARES = Record(
         NOT_MEANS: MEANS,
         DIVIDED_FIRST: NORMALISED,
         "For B the second term of the mean logarithm is missing. A topic is a row, and its sum is the topic's own.": "mean_log(B) -> digamma(B)",
-        "You left out what is known of the note's proportions.": "mean_log(pi) -> 0 * mean_log(pi)",
     },
     later=edges(
         lambda rng, kind: list(tables(rng, kind)),
@@ -97,7 +96,6 @@ ROUND = Record(
         "Begin with `votes = n[:, :, None] * shares(pi, B)`",
     ),
     mistakes={
-        "Every entry votes once, also one that the note does not have. Multiply its share by its count.": "n[:, :, None] * -> ",
         "An entry votes once however often it occurs. It has as many votes as its count.": "n[:, :, None] -> (n[:, :, None] > 0)",
         "You divided by the length of the note. A longer note has more votes and is surer.": "n[:, :, None] -> (n / n.sum(axis=1, keepdims=True))[:, :, None]",
         "Each is too large by one: the exponent of a Dirichlet density is the parameter less one.": "alpha + -> alpha + 1 +;; gamma + -> gamma + 1 +",
@@ -133,7 +131,6 @@ TERM = Record(
     mistakes={
         "You left the entropy of the words' factors out.": f"{LOG_SUM} -> {MEAN}",
         "The entropy has the wrong sign. It makes the bound larger.": f"{LOG_SUM} -> (2 * {MEAN} - {LOG_SUM})",
-        "Every entry counts once, also where the note does not have it. Each counts n times.": "n * -> ",
         "You added up mean logarithms over the topics. Add up their exponentials, then take the logarithm.": f"{LOG_SUM} -> scores.sum(axis=2)",
         NOT_MEANS: MEANS,
         "For pi the second term of the mean logarithm is missing. In the shares it cancels; here it does not.": "mean_log(pi) -> digamma(pi) || mean_log -> digamma",

@@ -65,9 +65,7 @@ DIVERGENCE = Record(
     ),
     mistakes={
         "You took the logarithm of the average. Take the average of the logarithm.": "\n    return np.log(np.sum(q**2 / p))",
-        "That is KL(p || q), an average under p. In KL(q || p) the average is under q.": "\n    return np.sum(p * np.log(p / q))",
         "The ratio is right, and it is averaged under p. Average it under q.": "sum(q[seen] -> sum(p[seen]",
-        "You divided by the number of values. The q_k are weights already, and sum to one.": "np.sum -> np.mean",
         "That is the average of -log p alone. The average of log q belongs to it.": "np.log(q[seen] / p[seen]) -> -np.log(p[seen])",
     },
     later={
@@ -132,12 +130,9 @@ UNITS = Record(
         "Begin with `new_bound = bound - n * np.log(c)`",
     ),
     mistakes={
-        "Bound and divergence are right. Their sum is the logarithm of the evidence, not the evidence.": "np.exp(new_bound + kl) -> new_bound + kl",
         "The unit went the wrong way. If the numbers become larger, they spread over a wider range, and the density becomes lower.": "- n -> + n",
-        "You changed the unit of one reading. There are n, and the density is one of all of them together.": "n * np.log -> np.log",
         "Your divergence moves. It averages the log ratio of two densities of the unknown, and hears nothing of the readings' unit.": "new_bound, kl, -> new_bound, kl - n * np.log(c),",
         "You let everything stay. The evidence is a density of the readings, so much per unit of each, and the unit is another one now.": "- n * np.log(c) -> ",
-        "Divergence and evidence are right. The bound stayed, and then it is no bound any more: add it up.": "return new_bound -> return bound",
     },
     parts=("the bound", "the divergence", "the evidence"),
 )

@@ -70,7 +70,6 @@ MODE = Record(
     ),
     mistakes={
         "That is the top of the likelihood. The prior pulls towards 0, and with few cases it pulls hard.": "\nreturn np.log(y) - np.log(n - y)",
-        "You used s0 as a variance. It is a standard deviation: the prior's slope is -eta / s0^2.": "s0**2 -> s0",
         "That is a rate between 0 and 1. The place of the top was asked for on the scale of eta.": "return float(eta) -> return 1 / (1 + np.exp(-eta))",
         "That is Newton's first step from 0. Go on until nothing moves: the log joint is no parabola.": "range(50) -> range(1)",
         "You counted one more of each outcome, as a flat prior on the rate would. The only prior here is that of eta.": "eta = 0.0 -> eta, y, n = 0.0, y + 1, n + 2",
@@ -99,7 +98,6 @@ COVARIANCE = Record(
         "Begin with `precision = -H`",
     ),
     mistakes={
-        "Your variances are below 0. At a top the log joint bends downwards, so its second derivatives are negative.": "= -H -> = H",
         "That is the precision. The more the log joint bends, the narrower is the normal.": "np.linalg.inv(precision) -> precision",
         "You inverted the diagonal alone: the variance if all others are known.": "np.linalg.inv(precision) -> np.diag(1 / np.diag(precision))",
         "The variances are right. The covariances between the unknowns are missing.": "np.linalg.inv(precision) -> np.diag(np.diag(np.linalg.inv(precision)))",
@@ -111,7 +109,7 @@ EVIDENCE = Record(
     reference=area,
     view=no_number_as_one,
     right="Right: the height at the top times the volume of the bump, exact if the posterior is normal.",
-    nudge="Not that logarithm. With value = -3 and H = [[-4]] it is -3 + log(2 pi) / 2 - log(4) / 2 = -2.7742.",
+    nudge="Not that logarithm. With value = -3 and H = [[-4, 0], [0, -1]] it is -3 + log(2 pi) - log(4) / 2 = -1.8553.",
     hints=(
         "With the series in its place, the joint is a constant times the kernel of a normal density. What is the area under a kernel?",
         "The integral of exp(-x' A x / 2) is (2 pi)^(d/2) / sqrt(det A). Which matrix is A?",
@@ -141,7 +139,6 @@ CHANCE = Record(
     ),
     mistakes={
         "You compared eta with a rate. Bring t to the scale of eta first.": "np.log(t) - np.log1p(-t) -> t",
-        "You squared sd. SciPy's normal takes the standard deviation.": "mu, sd -> mu, sd**2",
         "You took log t. Eta is the logit of the rate, log t - log(1 - t).": "- np.log1p(-t) -> ",
         "You made the rate itself normal, by a straight line at the mode. Eta is normal, and the rate is then skewed.": """
             rate = 1 / (1 + np.exp(-mu))

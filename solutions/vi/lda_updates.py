@@ -55,7 +55,6 @@ WORDS = Record(
         "You put means into Bayes' formula. The best factor has the mean of the logarithm, not the logarithm of the mean.": "mean_log(pi) -> np.log(pi / pi.sum(axis=1, keepdims=True)) ;; mean_log(B) -> np.log(B / B.sum(axis=1, keepdims=True))",
         "You multiplied parameters as if they were probabilities. What stands in the exponent is a mean logarithm.": "mean_log -> np.log",
         "For B the second term of the mean logarithm is missing. A topic is a row, and its sum is the topic's own.": "mean_log(B) -> digamma(B)",
-        "You left out what is known of the note's proportions.": "mean_log(pi)[note] + -> ",
     },
     later=edges(
         near_zero,
@@ -88,7 +87,6 @@ NOTES = Record(
     mistakes={
         ONE_TOO_MANY: "return pi -> return pi + 1",
         EXPONENTS: "return pi -> return pi - 1",
-        "Every topic gets all votes of the note. Each gets its own: an index k.": "return pi -> return alpha + (pi - alpha).sum(axis=1, keepdims=True) + 0 * pi",
         "You averaged the votes of a note. A longer note is surer: add them up.": "return pi -> votes = pi - alpha\nreturn alpha + votes / np.maximum(votes.sum(axis=1, keepdims=True), 1e-12)",
         HARD: "note, z) -> note, np.eye(z.shape[1])[z.argmax(axis=1)])",
         "`table[note] += z` adds only the last row that goes to a place. `np.add.at` adds them all.": "np.add.at(pi, note, z) -> pi[note] += z",
@@ -109,7 +107,6 @@ TOPICS = Record(
     mistakes={
         ONE_TOO_MANY: "gamma + -> gamma + 1 +",
         EXPONENTS: "gamma + -> gamma - 1 +",
-        "Every topic gets all uses of an entry. An index k belongs to the votes: each topic gets its own share.": "votes.T -> votes.sum(axis=1) + 0 * votes.T",
         "You add up a topic's votes over all words, whichever entry of the vocabulary they are.": "votes.T -> votes.sum(axis=0)[:, None] + 0 * votes.T",
         HARD: "word, z) -> word, np.eye(z.shape[1])[z.argmax(axis=1)])",
         "`B[:, word] += z.T` adds only the last vote for an entry. `np.add.at` adds them all.": "np.add.at(votes, word, z) -> votes[word] += z",

@@ -76,12 +76,9 @@ POSTERIOR = Record(
         "Begin with `P = X.T @ X / s**2 + np.eye(X.shape[1]) / s0**2`",
     ),
     mistakes={
-        "Your second part is the precision matrix. Its inverse was asked for.": ", covariance -> , P",
         "You left the prior out: that is least squares.": "+ np.eye(X.shape[1]) / s0**2 -> ",
         NOT_SQUARED: ("**2 -> ", "/ s**2 -> / s", "s0**2 -> s0", "y / s**2 -> y / s", "X / s**2 -> X / s"),
-        "You added the prior's variance. It is precisions that add up.": "/ s0**2 -> * s0**2",
         "Your mean is right. Your covariance is that of ridge regression before it is multiplied by s^2.": ", covariance -> , covariance / s**2",
-        "You kept only the covariance's diagonal. The rest belongs to it.": ", covariance -> , np.diag(np.diag(covariance))",
     },
     later={
         "Right where X has more rows than columns. It may have fewer: X^T X alone has no inverse then, and with the prior's part it has.": (
@@ -108,7 +105,6 @@ FACTORS = Record(
     ),
     mistakes={
         "You used the covariance's diagonal, the posterior's own spread. A factor's variance is one over the diagonal of the precision.": f"{FULL}return np.sqrt(np.diag(np.linalg.inv(P)))",
-        "Those are the variances. The standard deviations were asked for.": "np.sqrt(precision) -> precision",
         "You took one over the diagonal of the covariance, not of the precision.": f"{FULL}return 1 / np.sqrt(np.diag(np.linalg.inv(P)))",
         "You left the prior out. Its precision is added to that of the data.": "+ 1 / s0**2 -> ",
         NOT_SQUARED: ("/ s**2 -> / s ;; s0**2 -> s0", "/ s**2 -> / s", "s0**2 -> s0"),
@@ -128,8 +124,6 @@ ROUND = Record(
         "All your weights look at the old values. A new value is used at once.": "m = np.array(m, dtype=float) -> old, m = m, np.array(m, dtype=float) ;; X @ m + x * m[j] -> X @ old + x * old[j]",
         "The weight's own column has to stay out of what is taken off y.": "+ x * m[j] -> ",
         "Each weight is fitted as if it were alone. First take off what the others predict.": "y - X @ m + x * m[j] -> y",
-        "You left the prior out: it pulls each weight towards 0.": "+ (s / s0) ** 2 -> ",
-        "The noise is not in it: how strongly the prior pulls depends on s.": "s / s0 -> 1 / s0",
         NOT_SQUARED: ("(s / s0) ** 2 -> s / s0", "(s / s0) ** 2 -> s / s0**2", "(s / s0) ** 2 -> s**2 / s0"),
         "Below the bar a row counts as much as its precision. It has to do so above the bar, too.": "= x @ left -> = s**2 * x @ left",
     },
@@ -147,7 +141,6 @@ RATIO = Record(
     mistakes={
         "Above 1 you cut it off. q is never too wide for one weight, but it may be for a sum.": "covariance @ c)) -> covariance @ c)).clip(max=1)",
         "A factor's variance is one over the diagonal of the precision, not the covariance's.": "1 / np.diag(np.linalg.inv(covariance)) -> np.diag(covariance)",
-        "That is a ratio of variances. One of standard deviations was asked for.": "np.sqrt -> ",
         "You added standard deviations. It is variances that add up.": "np.sqrt(np.sum(c**2 * narrow) / -> np.sum(abs(c) * np.sqrt(narrow)) / np.sqrt(",
         "You took the diagonal of the precision for variances: take one over it.": "1 / np.diag -> np.diag",
         "In the posterior the weights hang together: its variance holds their covariances.": "c @ covariance @ c -> c**2 @ np.diag(covariance)",

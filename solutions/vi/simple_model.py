@@ -82,11 +82,9 @@ GAMMA = Record(
     ),
     mistakes={
         "Your shape is right. In the rate you put the mean of mu in: the average of (x_i - mu)^2 contains the variance of mu as well.": "+ 1 / tau_q -> ",
-        "In the rate the variance of mu is counted once; it is in each of the squares.": "1 / tau_q -> 1 / tau_q / len(x)",
         "You left alpha or beta out, or both: the prior of gamma is a factor, too.": "alpha + -> ;; beta + -> || alpha + -> || beta + ->",
         "Your shape is right. In the rate a factor is missing: look at the exponent of the normal density.": "squares.sum() / 2 -> squares.sum()",
         "In the shape an observation counts one half: its density has the root of gamma in front.": "len(x) / 2 -> len(x)",
-        "Your shape is right. Your squares are around the sample mean; q(mu) is centred at nu_q.": "x - nu_q -> x - x.mean()",
     },
     parts=("the shape", "the rate"),
 )
@@ -102,14 +100,10 @@ MU = Record(
     ),
     mistakes={
         "Your precision is right, and your centre is the sample mean. The prior pulls it towards 0.": "mean_gamma * x.sum() / tau_q -> x.mean()",
-        "Your precision is right. In the centre each observation counts as much as its precision, on average E gamma.": "return mean_gamma * -> return",
         "You treat the sample mean as a single observation. It has the precision of all of them together.": "len(x) * mean_gamma -> mean_gamma ;; x.sum() -> x.mean()",
-        "You left the prior of mu out. Its precision is added to those of the data.": "tau + -> ",
-        "You took tau for a variance. It is the prior's precision.": "tau + -> 1 / tau +",
     },
     parts=("the centre", "the precision"),
 )
-FIRST, LATER = "= alpha / beta -> =", "= alpha_q / beta_q -> ="
 ASCENT = Record(
     cases=few,
     reference=ascended,
@@ -122,7 +116,6 @@ ASCENT = Record(
     ),
     mistakes={
         "Your result is that of the first round. Take E gamma from q(gamma) after each.": "mean_gamma = alpha_q / beta_q -> ",
-        "Your E gamma is rate over shape. The mean is shape over rate.": f"{FIRST} beta / alpha ;; {LATER} beta_q / alpha_q",
         "Your q(gamma) is right. You updated q(mu) once more after it; a round ends with q(gamma).": "return nu_q, tau_q, -> return *mu_factor(x, mean_gamma, tau),",
         "You put the last q(gamma) in place of its prior, so its shape grows in each round. alpha and beta stay.": (
             "tau_q, alpha, beta) -> tau_q, alpha_q, beta_q) ;; mean_gamma = alpha / beta -> mean_gamma, alpha_q, beta_q = alpha / beta, alpha, beta"

@@ -81,8 +81,6 @@ TILTED = Record(
         "Begin with `spread = np.sqrt(v + s**2)`",
     ),
     mistakes={
-        "You left the noise of the switch out: theta + noise has the variance v + s^2.": "np.sqrt(v + s**2) -> np.sqrt(v)",
-        "A variance and a standard deviation were added up: v is a variance, and s is to be squared.": "s**2 -> s",
         "You treat every switch as if it were up. With one that is down the mean goes down.": "z = up * -> z = ;; up * v -> v",
         "The mean goes the same way whatever the switch says. The sign of z stands once more before the slope.": "up * v -> v",
         "The mean is right. The second derivative of log Phi is -r (z + r), not -r^2.": "ratio * (z + ratio) -> ratio**2",
@@ -111,7 +109,6 @@ PROPAGATE = Record(
         "Begin with `prior = np.array([m0 / v0, 1 / v0])`",
     ),
     mistakes={
-        "That is one round. The first switches were weighed against the prior alone: go round again, with all the others in their cavities.": "range(sweeps) -> range(1)",
         "You let each factor in without taking its site out, so every switch speaks again in each round. First the cavity.": f"{CAVITY} -> q",
         "You weighed every switch against the prior alone. Each cavity holds the other sites.": f"{CAVITY} -> prior ;; return -> q = prior + sites.sum(axis=0)\nreturn",
         "You mixed up the cavity's variance and standard deviation.": "1 / cavity[1] -> cavity[1] ** -0.5",

@@ -3,12 +3,9 @@
 import numpy as np
 from scipy.integrate import simpson
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 from scipy.stats import norm
 
-from course_pkg.checks._judge import Verdict, agree, call, numbers, read, shape_words
-from course_pkg.checks._settle import settled
 from course_pkg.checks.record import Record
 
 # Steps that are powers of two, so that they are exact in single precision, too.
@@ -89,17 +86,19 @@ def far_out(rng):
 
 
 def dips(rng):
-    apart, slim, side = (2.6, 3.0), ((0.85, 0.92), (0.85, 0.92)), rng.choice([-1, 1])
-    yield (
-        GRID,
-        bumps(rng, apart=apart, heavy=(0.56, 0.58), sds=((1.08, 1.15), (0.72, 0.78)), side=side),
-        0.0,
-    )  # the light bump is the higher one
-    for a in (1.0, 2.0):
-        yield GRID, bumps(rng, apart=apart), a
-    # with three dips: for a = 1/2 the wide one is the lowest, for a = 0.2 that on the heavy bump
-    for heavy, one, a in (((0.58, 0.62), None, 0.5), ((0.62, 0.68), -side, 0.2), ((0.62, 0.68), side, 0.2)):
-        yield GRID, bumps(rng, apart=(2.8, 3.0), heavy=heavy, sds=slim, side=one), a
+    """With the closest normals, as they take time to find."""
+    side, slim = rng.choice([-1, 1]), ((0.85, 0.92), (0.85, 0.92))
+    for a, drawn in (
+        (0.0, {"apart": (2.6, 3.0), "heavy": (0.56, 0.58), "sds": ((1.08, 1.15), (0.72, 0.78)), "side": side}),  # the light bump is higher
+        (1.0, {"apart": (2.6, 3.0)}),
+        (2.0, {"apart": (2.6, 3.0)}),
+        # with three dips: for a = 1/2 the wide one is the lowest, for a = 0.2 that on the heavy bump
+        (0.5, {"apart": (2.8, 3.0), "heavy": (0.58, 0.62), "sds": slim}),
+        (0.2, {"apart": (2.8, 3.0), "heavy": (0.62, 0.68), "sds": slim, "side": -side}),
+        (0.2, {"apart": (2.8, 3.0), "heavy": (0.62, 0.68), "sds": slim, "side": side}),
+    ):
+        log_p = bumps(rng, **drawn)
+        yield GRID, log_p, a, searched(GRID, log_p, a)
 
 
 def choices(rng):
@@ -125,11 +124,6 @@ FORWARD = Record(
         "Begin with `weight = np.exp(log_p) * (theta[1] - theta[0])`",
     ),
     mistakes={
-        "The mean is right, and the second number is a variance. The standard deviation was asked for.": "np.sqrt -> ",
-        "That is Laplace's approximation: the peak and the bend there. The forward divergence looks at all of p, not at its peak.": """
-            top = np.argmax(log_p)
-            return theta[top], (theta[1] - theta[0]) / np.sqrt(-np.diff(log_p[top - 1 : top + 2], 2)[0])
-            """,
         "Those are mean and spread of the grid's places. Each place counts with the probability that p gives it.": "\nreturn theta.mean(), theta.std()",
         "The mean is right. The squares are to be taken around it, not around zero.": "theta - mu -> theta",
         "That is the smallest KL(q || p). In KL(p || q) q must be where p is, everywhere.": lambda theta, log_p: searched(theta, log_p, 0),
@@ -165,85 +159,30 @@ DIVERGENCE = Record(
         ),
     },
 )
-CLOSEST_RIGHT = "Right, from the heavier bump alone to a wide normal over both. None of them has two bumps."
-CLOSEST_NUDGE = (
-    "Not that normal. With p = 0.65 N(3, 0.9^2) + 0.35 N(-2.8, 0.8^2) it is (2.9975, 0.9045) for a = 0, (1.0454, 2.7783) for a = 1/2 and "
-    "(0.97, 2.8989) for a = 1."
-)
-DIP = (
-    "You are at the bottom of a dip each time, but not always of the lowest one. For some a there are three, one on each bump and a wide "
-    "one: start in all of them, and keep the lowest end."
-)
-ROUGH = (
-    "In the right dip each time, but not within 0.01 of its bottom. Let the search go on, or make its grid finer at the end. Nelder-Mead's "
-    "first steps are a twentieth of each number of the start, and tiny where that is 0."
-)
-OFF = (
-    "For some p your normal lies off the grid, or slips between its places. There the sum misses a part of q, so it can be lower than any "
-    "divergence. Keep the search on the grid, and sigma above its step."
-)
-
-
-def descent(theta, log_p, a, mu, sigma):
-    """Where a descent in small steps ends that starts from this normal."""
-    if sigma <= 0:
-        return np.nan, np.nan
-    corners = np.array([mu, np.log(sigma)]) + 0.01 * np.array([[0, 0], [1, 0], [0, 1]])
-    aim = lambda z: of_many(theta, log_p, z[0], np.exp(z[1]), a)
-    end = minimize(aim, corners[0], method="Nelder-Mead", options={"initial_simplex": corners}).x
-    return end[0], np.exp(end[1])
-
-
-def judge_closest(answer, seed, mistakes):
-    """Whether a search stops too early, off the grid, or at the bottom of a dip that is not the lowest."""
-    cases = list(dips(np.random.default_rng([seed, 382])))
-    want = [numbers(searched(*case)) for case in cases]
-    got = [read(call(answer, *case), end) for case, end in zip(cases, want, strict=True)]
-    stub = lambda theta, log_p, a: None
-
-    def same(ends, others):
-        return all(agree(end, other, 5e-3) for end, other in zip(ends, others, strict=True))
-
-    if same(got, want):
-        return settled(Verdict(True, CLOSEST_RIGHT), answer, cases, stub, CLOSEST_NUDGE)
-    for words, slips in mistakes.items():
-        if any(same(got, [numbers(slip(*case)) for case in cases]) for slip in slips):
-            return Verdict(False, words)
-    if words := next(filter(None, map(shape_words, got, want)), ""):
-        return Verdict(False, words)
-    return settled(Verdict(False, dip_words(cases, np.array(got), np.array(want))), answer, cases, stub, CLOSEST_NUDGE)
-
-
-def dip_words(cases, got, want):
-    if any(abs((theta[1] - theta[0]) * norm.pdf(theta, *end).sum() - 1) > 0.01 for (theta, *_), end in zip(cases, got, strict=True)):
-        return OFF
-    down = np.array([descent(*case, *end) for case, end in zip(cases, got, strict=True)])
-    right = [agree((g,), (w,), 5e-3) for g, w in zip(got.T, want.T, strict=True)]
-    if abs(down - want).max() < 0.02 and (not any(right) or abs(got - want).max() < 0.1):
-        return ROUGH
-    if abs(down - got).max() < 0.02:
-        return DIP
-    return (f"T{PARTS[right.index(False)][1:]} is off; the rest is right. " if any(right) else "") + CLOSEST_NUDGE
-
-
+STARTS = "[-3, 0.1], [0.1, 1], [3, 0.1] -> "
 CLOSEST = Record(
-    by=judge_closest,
-    right=CLOSEST_RIGHT,
-    nudge=CLOSEST_NUDGE,
+    cases=dips,
+    reference=lambda theta, log_p, a, closest: closest,
+    view=lambda answer, theta, log_p, a, closest: answer(theta, log_p, a),
+    rtol=5e-3,
+    right="Right, from the heavier bump alone to a wide normal over both. None of them has two bumps.",
+    nudge="Not that normal. With p = 0.65 N(3, 0.9^2) + 0.35 N(-2.8, 0.8^2) it is (2.9975, 0.9045) for a = 0, (1.0454, 2.7783) for a = 1/2 and "
+    "(0.97, 2.8989) for a = 1. There may be a dip on each bump and a wide one: start in all of them, let each search go on to the bottom, and "
+    "keep the lowest end that lies on the grid.",
     hints=(
         "Let `scipy.optimize.minimize` go downhill in mu and log sigma. It stops in the first dip, so send it off more than once.",
         "From each start (mu, log sigma), minimise D_a(mu, exp(log sigma)); of the ends keep the one with the smallest D_a.",
         "Begin with `aim = lambda z: divergence(theta, log_p, z[0], np.exp(z[1]), a)`",
     ),
     mistakes={
-        DIP: "[-3, 0.1], [0.1, 1], [3, 0.1] -> [3, 0.1],",
+        "You are at the bottom of a dip each time, but not always of the lowest one. For some a there are three, one on each bump and a wide "
+        "one: start in all of them, and keep the lowest end.": f"{STARTS}[-3, 0.1], [3, 0.1], || {STARTS}[0.1, 1], [3, 0.1], || {STARTS}[-3, 0.1], [0.1, 1], || {STARTS}[3, 0.1], || {STARTS}[-3, 0.1], || {STARTS}[0.1, 1], || min(ends -> max(ends",
         "Those are the moments of p, whatever a is. They belong to a = 1 only.": """
             p = np.exp(log_p) / np.exp(log_p).sum()
             return p @ theta, np.sqrt(p @ (theta - p @ theta) ** 2)
             """,
-        "The mean is right. The second number is a logarithm of the standard deviation.": "mu, np.exp(log_sigma) -> mu, log_sigma",
-        "The mean is right. The second number is a variance, and a standard deviation was asked for.": "mu, np.exp(log_sigma) -> mu, np.exp(2 * log_sigma)",
     },
+    parts=PARTS,
 )
 RISKS = Record(
     cases=choices,
@@ -262,7 +201,6 @@ RISKS = Record(
         "You decided as if the normal's mean were the truth. Average the loss over the normal.": "loss @ norm.pdf(theta, mu, sigma) -> loss[:, abs(theta - mu).argmin()]",
         "Your normals have other spreads: no root, no square.": "mu, sigma)) -> mu, np.sqrt(sigma))) || mu, sigma)) -> mu, sigma**2))",
         "You summed a density. To be a probability it needs the width of a cell of the grid.": "step * -> ",
-        "Those are the rows of the decisions. What each of them costs under p was asked for.": "step * np.sum(p * loss[h]) -> h",
     },
     rtol=1e-3,
 )

@@ -82,10 +82,7 @@ FILE = Record(
     },
 )
 MEAN = "\nreturn np.round(p @ states).astype(int)"
-NO_QUANTITY, FROM_ONE = (
-    "You averaged the numbers of the topics. A topic's number is a name, not a quantity.",
-    "Your topics are numbered from 1. They begin with 0.",
-)
+NO_QUANTITY = "You averaged the numbers of the topics. A topic's number is a name, not a quantity."
 EACH = Record(
     cases=tables,
     reference=each_by_enumeration,

@@ -1,5 +1,6 @@
 """What the tests of the exercises share: every notebook's functions, solved and not, and the seeds at which they are tried."""
 
+import functools
 from typing import Any
 
 import pytest
@@ -44,9 +45,15 @@ def solved() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def unsolved() -> dict[str, Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        return {name: answer for task in exercises.names() for name, answer in collect(code_cells(exercises.student(task)), patch).items()}
+def unsolved() -> Any:
+    """What a blank sheet hands in, demonstrations run: a function of the sheet, which each worker runs when a test asks for it."""
+
+    @functools.lru_cache
+    def handed(sheet: str) -> dict[str, Any]:
+        with pytest.MonkeyPatch.context() as patch:
+            return collect(code_cells(exercises.student(sheet)), patch)
+
+    return handed
 
 
 @pytest.fixture(scope="session")

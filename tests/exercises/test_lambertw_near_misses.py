@@ -27,7 +27,7 @@ BY_HAND = {
         ((np.array([-2 * E**-2]), np.array([-2.0])), [-7.389]),
     ],
     "derivative/rule": [(((jnp.array([E, 0.0]),), (jnp.array([6.0, 6.0]),)), ([1, 0], [1.104, 6]))],
-    "forward-and-backward/forward": [((np.array([1.0, -1.0]), 3.0, 2.0, 1.0), [8.437, 2.264])],
+    "forward-and-backward/forward": [((np.array([2.0, -2.0]), 3.0, 2.0, 0.5), [13.873, 1.528])],
     "forward-and-backward/backward": [((np.array([3 + 2 * E]), 3.0, 2.0, 1.0), [1]), ((np.array([3 + 4 * E]), 3.0, 2.0, 0.5), [2])],
     "forward-and-backward/density": [
         ((np.array([1.0]), 1.0, 2.0, 0.7), [0.1995]),
@@ -147,9 +147,9 @@ def _rule(w0, slope):
 
 
 NEAR_MISSES = [
-    ("newton-and-halley/newton", "exponential lost", lambda w, x: w - _f(w, x) / (1 + w), "Right in the small case that was worked"),
+    ("newton-and-halley/newton", "exponential lost", lambda w, x: w - _f(w, x) / (1 + w), "Not that step"),
     ("newton-and-halley/newton", "secant", lambda w, x: w - 0.01 * _f(w, x) / (_f(w + 0.01, x) - _f(w, x)), "Close, but not exact"),
-    ("newton-and-halley/newton", "exp of a product", lambda w, x: w - (np.exp(w * w) - x) / (np.exp(w) * (1 + w)), "Not that step"),
+    ("newton-and-halley/newton", "exp of a product", lambda w, x: w - (np.exp(w * w) - x) / (np.exp(w) * (1 + w)), "Right in the small"),
     ("newton-and-halley/newton", "one number", lambda w, x: _newton(w, x).mean(), "shape"),
     ("newton-and-halley/halley", "two steps of Newton", lambda w, x: _newton(_newton(w, x), x), "Not that step"),
     (
@@ -190,7 +190,7 @@ NEAR_MISSES = [
     ("derivative/rule", "x out of order", lambda p, t: (w := lw.lambertw(t[0]), p[0] * jnp.exp(-w) / (1 + w)), ""),
     ("forward-and-backward/forward", "2 for e", lambda z, m, s, g: m + s * z * 2 ** (g * z), "Not that y"),
     ("forward-and-backward/forward", "shape lost", lambda z, m, s, g: m + s * (z * np.exp(g * z)).mean(), "shape"),
-    ("forward-and-backward/forward", "squared", lambda z, m, s, g: m + s * z * np.exp(g * z**2), "Right in the small case that was worked"),
+    ("forward-and-backward/forward", "squared", lambda z, m, s, g: m + s * z * np.exp(g * z**2), "Not that y"),
     ("forward-and-backward/forward", "variance", lambda z, m, s, g: m + s**2 * z * np.exp(g * z), "Your answer is right for other inputs"),
     ("forward-and-backward/backward", "complex", lambda y, m, s, g: special.lambertw(g * _x(y, m, s)) / g, "complex"),
     ("forward-and-backward/backward", "multiplied", lambda y, m, s, g: W(g * _x(y, m, s)) * g, "Off by a factor, another one in each"),
@@ -223,7 +223,6 @@ NEAR_MISSES = [
     ("gamma-zero/score", "mean", lambda u: (u**3 - 2 * u).mean(), "shape"),
     ("gamma-zero/origin", "SciPy", lambda u, g: u * np.exp(-W(np.asarray(g * u))), "JAX cannot differentiate"),
     ("gamma-zero/origin", "another small number", lambda u, g: lw.lambertw((g + 1e-9) * u) / (g + 1e-9), ""),
-    ("gamma-zero/origin", "small number below only", lambda u, g: lw.lambertw(g * u) / (g + 1e-6), ""),
     (
         "gamma-zero/origin",
         "two terms where gamma is zero",
@@ -231,11 +230,8 @@ NEAR_MISSES = [
         "where gamma is small",
     ),
     ("gamma-zero/origin", "three terms", lambda u, g: u - g * u**2 + 1.5 * g**2 * u**3, "Not that z"),
-    ("gamma-zero/origin", "shape", lambda u, g: _origin(u, g)[0], "shape"),
     ("gamma-zero/log-density", "gamma forgotten", lambda u, g: _log_density(log_slope=lambda c: jnp.log1p(c) + c / jnp.e)(u, g), ""),
     ("gamma-zero/log-density", "log(gamma z)", _log_density(log_slope=lambda c: c + jnp.log(jnp.abs(c))), ""),
-    ("gamma-zero/log-density", "mean", lambda u, g: _log_density()(u, g).mean(), "shape"),
-    ("gamma-zero/log-density", "half", lambda u, g: 0.5 * _log_density()(u, g), ""),
     ("table/entry", "floats", lambda x, a, b, r: np.floor((np.clip(x, a, b) - a) * r + 0.5), ".astype(int)"),
     ("table/entry", "a list of floats", lambda x, a, b, r: [float(np.rint(min(max((v - a) * r, 0), r * (b - a)))) for v in x], ".astype"),
     ("table/entry", "not whole", lambda x, a, b, r: np.clip((x - a) * r, 0, r * (b - a)), "Right in the small case that was worked"),

@@ -71,7 +71,7 @@ EXAMPLES = [
     ("find-the-bug/density", (0.0, _a()), -2.100),
     ("find-the-bug/density", (1.0, _a(0.0, 1)), -5.226),
     ("was-it-calibration/risks", (0.0, 1.0, 1.0, 0.2, 0.5), (0.583, 0.080)),
-    ("was-it-calibration/credit", (_a(6.0, 4), _a(5.0, 3), _a(3.0, 3)), (0.4, 0.2, 0.25)),
+    ("was-it-calibration/credit", (_a(6.0, 4), _a(5.0, 3), _a(6.0, 5)), (-0.1, 0.2, -0.375)),
     ("solve-or-train/slope", (_a(1.0), np.array([[2.0], [1]]), np.array([[3, 1.1], [1.9, 5]]), 0.3), _a(0.05)),
     ("solve-or-train/points", (9.0, 4.0, 50.0, 2.0), 20),
     ("your-own/loss", (_a(3.1, 3.7, 2.5), _a(3.0, 3, 3)), _a(0, 1.5, 0.5)),
@@ -285,7 +285,7 @@ NAMED = [
     ("double-reparameterisation/difference", "one small step", lambda f, k, m, c: (f(k, m + 1e-5) - f(k, m)) / 1e-5, "Not that slope"),
     ("double-reparameterisation/difference", "by JAX", lambda f, k, m, c: jax.grad(lambda at: f(k, at))(m), "Not that slope"),
     ("shift-and-scale/place", "two decimals", lambda *case: _place(*case) + 0.004, "to three decimals"),
-    ("was-it-calibration/credit", "no loss", lambda e, l, c: tuple(max(0.0, 1 - a / b) for a, b in _means(e, l, c)), "Right in the small"),
+    ("was-it-calibration/credit", "no loss", lambda e, l, c: tuple(max(0.0, 1 - a / b) for a, b in _means(e, l, c)), "Not those three"),
     ("was-it-calibration/credit", "sizes", lambda e, l, c: tuple(abs(1 - a / b) for a, b in _means(e, l, c)), "Off by a factor"),
 ]
 LEGITIMATE = [

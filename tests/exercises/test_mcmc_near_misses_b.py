@@ -528,7 +528,7 @@ NEAR_MISSES = [
     ("two-makers/maker", "in the share only", _in_share_only, "Not those probabilities."),
     ("two-makers/maker", "phi drawn", _by_draws, ""),
     ("two-makers/maker", "maker 1 alone", lambda *case: _by_starts(*case)[1], "have shape (2,)"),
-    ("two-makers/maker", "maker 1 first", lambda *case: _by_starts(*case)[::-1], "That is one less it."),
+    ("two-makers/maker", "maker 1 first", lambda *case: _by_starts(*case)[::-1], "That is one minus it."),
     ("two-makers/maker", "two digits", lambda *case: np.round(_by_starts(*case), 2), ""),
     ("two-makers/fails", "every sweep", _each_sweep, "Expected your answer to have shape"),
     ("two-makers/fails", "median", lambda *case: np.median(_each_sweep(*case), axis=0), "Right in the small case that was worked"),
@@ -556,7 +556,7 @@ NEAR_MISSES = [
         "gibbs-normal/late",
         "one delay a draw",
         lambda mu, g, at: np.mean(np.random.default_rng(1).normal(mu, g**-0.5) > at),
-        "You count draws",
+        "No random number is needed",
     ),
     (
         "gibbs-topics/blocks",
@@ -594,12 +594,12 @@ NEAR_MISSES = [
     ("gibbs-topics/sweep", "note by note", lambda z, u, d, *rest: _in_order(z, u, d, *rest), "Right in the small case that was worked"),
     ("leapfrog/path", "in place", _path_in_place, "`q` and `p` are not what they were"),
     ("leapfrog/path", "half kicks between", _path_half_kicks_between, "Not that path"),
-    ("leapfrog/volume", "coarse", lambda *case: _volume(*case, step=0.1), "bend"),
-    ("leapfrog/volume", "half as coarse", lambda *case: _volume(*case, step=0.07), "bend"),
+    ("leapfrog/volume", "coarse", lambda *case: _volume(*case, step=0.1), "too coarse a step"),
+    ("leapfrog/volume", "half as coarse", lambda *case: _volume(*case, step=0.07), "too coarse a step"),
     ("leapfrog/volume", "too fine", lambda *case: _volume(*case, step=1e-14), ""),
     ("leapfrog/volume", "single precision", _volume_single, ""),
     ("leapfrog/way-back", "position turned", _back_turned, "You turned the position"),
-    ("leapfrog/acceptance", "ratio of exponentials", _alpha_by_exponentials, "another constant"),
+    ("leapfrog/acceptance", "ratio of exponentials", _alpha_by_exponentials, "0/0 where log pi is -800"),
     ("leapfrog/acceptance", "exponent at most one", _alpha(rule=lambda lost: math.exp(min(1.0, lost))), "Not that probability"),
     ("leapfrog/step", "in place", _step_in_place, "`p` is not what it was"),
     ("leapfrog/step", "the refused end's momentum", _refused_end, "The momentum is off; the rest is right"),
@@ -657,21 +657,16 @@ NEAR_MISSES = [
     ("gibbs-normal/gamma", "rounded off", lambda x, mu, a, b: (a + len(x) / 2, round(b + ((x - mu) ** 2).sum() / 2)), "The rate is off"),
     (RANDOM, "shape of n", lambda *case: _sweep(*case, half=1), "gamma does not"),
     (RANDOM, "one too many", lambda *case: _sweep(*case, extra=1.0), "gamma does not"),
-    (RANDOM, "one too few", lambda *case: _sweep(*case, extra=-1.0), "gamma does not"),
     (RANDOM, "around the sample mean", lambda *case: _sweep(*case, of=lambda mu, x: 0 * mu + x.mean()), "gamma does not"),
     (RANDOM, "another chain's mu", lambda *case: _sweep(*case, shift=1), ""),
     (RANDOM, "mean of gamma", lambda *case: _sweep(*case, use=lambda g: 0 * g + g.mean()), ""),
     (RANDOM, "another chain's gamma", lambda *case: _sweep(*case, use=lambda g: np.roll(g, 1)), ""),
     (RANDOM, "a tenth too wide", lambda *case: _sweep(*case, factor=1.1), "mu does not"),
-    (RANDOM, "centre alone", lambda *case: _sweep(*case, factor=0.0), "same noise for mu, or none"),
-    (RANDOM, "no prior for mu", lambda k, mu, g, x, m, t, a, b: _sweep(k, mu, g, x, 0.0, t, a, b), "mu does not"),
-    (RANDOM, "tau a variance", lambda k, mu, g, x, m, t, a, b: _sweep(k, mu, g, x, m, 1 / t, a, b), "mu does not"),
-    (RANDOM, "squares halved twice", lambda k, mu, g, x, m, t, a, b: _sweep(k, mu, g, x, m, t, a, 2 * b), "gamma does not"),
+    (RANDOM, "centre alone", lambda *case: _sweep(*case, factor=0.0), "same noise for mu"),
     (RANDOM, "no key", _sweep_keyless, "same key gave two"),
     (RANDOM, "one key for all", _sweep_fixed, "whatever the key is"),
-    (RANDOM, "antithetic", _sweep_antithetic, "depend on each other"),
+    (RANDOM, "antithetic", _sweep_antithetic, "depends on the other"),
     (RANDOM, "mu alone", lambda *case: _sweep(*case)[0], "tuple of 2"),
-    (RANDOM, "exchanged", lambda *case: _sweep(*case)[::-1], "changed places"),
     (RANDOM, "one chain", lambda *case: tuple(float(part[0]) for part in _sweep(*case)), "shape"),
     (RANDOM, "stands still", lambda k, mu, g, *rest: (mu, g), "follows its conditional"),
     ("gibbs-normal/late", "two-sided", lambda mu, g, at: 2 * np.mean(norm.sf(at, mu, g**-0.5)), "Not that chance"),
@@ -751,11 +746,11 @@ NEAR_MISSES = [
         lambda *case: _alpha(kinetic=lambda p, M: (M * p**2).mean() / 2)(*case),
         "Not that probability",
     ),
-    ("leapfrog/acceptance", "refused", lambda *case: 1 - _alpha()(*case), "That is one less it."),
+    ("leapfrog/acceptance", "refused", lambda *case: 1 - _alpha()(*case), "That is one minus it."),
     ("leapfrog/acceptance", "true or false", lambda *case: _alpha()(*case) > 0.5, "Not that probability"),
     ("leapfrog/step", "negated position", _with(end=lambda q, p: (-q, -p)), "The position is off"),
     ("leapfrog/step", "stops", _with(end=lambda q, p: (q, 0 * p)), "The momentum is off; the rest is right"),
-    ("leapfrog/step", "refuses all", _with(rule=lambda u, lost: False), "Your answer is right for other inputs"),
+    ("leapfrog/step", "refuses all", _with(rule=lambda u, lost: False), "Not that step"),
     ("leapfrog/step", "one less u", _with(rule=lambda u, lost: 1 - u < math.exp(lost)), "Not that step"),
     ("leapfrog/step", "accepts what loses energy", _with(rule=lambda u, lost: lost > 0), "Your answer is right for other inputs"),
     ("leapfrog/step", "square root of keep", _with(kick=lambda p, e, k: k**0.5 * p + (1 - k) ** 0.5 * e), "Your answer is right"),
@@ -886,16 +881,16 @@ def test_the_step_that_passes_keeps_the_target_and_the_one_that_stays_does_not(s
         return (new_q, -new_p) if np.array_equal(new_q, q) else (new_q, new_p)
 
     for answer in (right, stays):
-        rng, squares = np.random.default_rng(7), np.zeros((100, 1500))
+        rng, squares = np.random.default_rng(7), np.zeros((60, 1500))
         for chain in squares:
             q, p = rng.normal(size=(2, 1))
             for t, (noise, u) in enumerate(zip(rng.normal(size=(1500, 1)), rng.random(1500), strict=True)):
                 q, p = answer(q, p, noise, 0.9, u, path, _bell)
                 chain[t] = q[0] ** 2
         by_chain = squares.mean(axis=1)
-        z.append((by_chain.mean() - 1) / (by_chain.std(ddof=1) / 10))
+        z.append((by_chain.mean() - 1) / (by_chain.std(ddof=1) / 60**0.5))
     assert abs(z[0]) < 3.9  # once in 10,000 seeds a right step fails here
-    assert z[1] > 2.5  # the other one's variance is 1.07, about six standard errors
+    assert z[1] > 2.5  # the other one's variance is 1.07, about five standard errors
 
 
 def test_the_counts_of_the_blocks_are_those_of_the_model(solved):

@@ -131,7 +131,7 @@ NEAR_MISSES = [
         lambda v, h, y, q: v[
             np.mean([[(q if a >= b else 1 - q) * (a - b) for b in row] for a, row in zip(y, h, strict=True)], axis=0).argmin()
         ],
-        "Your answer is right",
+        "negative cost",
     ),
     ("single-quantile/choose", "the worst loss", lambda v, h, y, q: v[_tilted(y[:, None], h, q).max(axis=0).argmin()], "Not that level"),
     ("single-quantile/choose", "the risks", lambda v, h, y, q: _tilted(y[:, None], h, q).mean(axis=0), "to be one number"),
@@ -188,7 +188,7 @@ NEAR_MISSES = [
     ("nu/choose", "all of them", lambda nus, r: nus[r.mean(axis=1) == r.mean(axis=1).min()], "shape"),
     ("when-it-cannot-help/floor", "spread of the means", lambda s, y: np.var([y[s == v].mean() for v in np.unique(s)]), "it is 3.5"),
     ("when-it-cannot-help/saving", "n + 1", lambda b, v, n: b**2 - v / (n + 1), "Your answer is right for other inputs"),
-    ("when-it-cannot-help/saving", "simulated", _simulated(200_000), "If you simulated"),
+    ("when-it-cannot-help/saving", "simulated", _simulated(200_000), "Did you simulate"),
     ("when-it-cannot-help/saving", "simulated, 30", _simulated(30), "Not that saving"),
     ("when-it-cannot-help/saving", "times n", lambda b, v, n: b**2 - v * n, "Your answer is right for other inputs"),
     ("when-it-cannot-help/distance", "each", lambda h, q, s: np.abs(h - q) / s, "shape"),

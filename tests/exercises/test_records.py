@@ -51,7 +51,7 @@ ROWS = [(np.array([0.3, 2.1, 1.2]),), (np.array([4.2, 0.7, 1.9, 2.2]),)]
         ),
         (spread, ROWS, lambda y: (y.mean(), y.var()), "The spread is off; the rest is right. That is its square."),
         (spread, ROWS, lambda y: (y.std(), y.mean()), "in the wrong order"),
-        (within, GROUPS, lambda group, y: 0.0, "as if `y` were 0."),
+        (within, GROUPS, lambda group, y: 0.0, "as if `y` were 0, or left out."),
         (area, PAIRS, lambda length, width: length + width, ""),
     ],
 )

@@ -439,7 +439,7 @@ NEAR_MISSES = [
     ("mean-field-regression/round", "starts from zero", lambda m, *rest: _round(0 * m, *rest), "Your answer is right for other inputs"),
     ("mean-field-regression/ratio", "plain c", lambda c, C: _ratio(np.ones_like(c), C), "Your answer is right for other inputs"),
     ("mean-field-regression/ratio", "mean", lambda c, C: _ratio(c, C) / len(c), "Off by how many there are: a mean for a"),
-    ("mean-field-regression/ratio", "difference", lambda c, C: 1 - _ratio(c, C), "That is one less it."),
+    ("mean-field-regression/ratio", "difference", lambda c, C: 1 - _ratio(c, C), "That is one minus it."),
     ("mean-field-regression/ratio", "each weight", lambda c, C: np.sqrt(1 / np.diag(np.linalg.inv(C)) / np.diag(C)), "to be one number"),
     ("mean-field-regression/ratio", "eigenvalues", lambda c, C: _ratio(c, C, v=lambda C: np.linalg.eigvalsh(C)), "Not that ratio"),
     (

