@@ -24,7 +24,7 @@ const ownPlaces = (article, name) => {
     const url = new URL(link.getAttribute("href"), base);
     const target = nameOf(url);
     if (names.includes(target)) link.setAttribute("href", "#" + slug(target) + (url.hash && "--" + decodeURIComponent(url.hash.slice(1))));
-    else if (url.href.startsWith(home)) link.replaceWith(...link.childNodes); // a file to take away, or a page that is not printed
+    else if (url.href.startsWith(home)) link.removeAttribute("href"); // a file to take away, or a page that is not printed
   }
 };
 
