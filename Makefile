@@ -1,6 +1,6 @@
 # Two commands are enough: `make book` and `make test`. Both make the environment first.
 .DEFAULT_GOAL := help
-.PHONY: help env book serve zip lab generate test test-all reseed reproduce lint format clean distclean
+.PHONY: help env book serve zip pdf lab generate test test-all reseed reproduce lint format clean distclean
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -31,6 +31,9 @@ serve: book  ## show the book in a browser (PORT=8000)
 
 zip: book  ## the book in one file, which opens from a folder without a server
 	@$(PY) tools/pack.py
+
+pdf: book  ## the book on paper: one PDF with contents, outline and links, printed by Chromium (some minutes)
+	@$(PY) tools/pdf.py
 
 lab: env  ## work on the exercises in JupyterLab
 	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
