@@ -463,7 +463,6 @@ CASES = {
             X,
             {"posterior": BELL, "reverse KL": 0.9 * BELL, "forward KL": 0.5 * BELL},
             {"posterior": X > 0, "reverse KL": X > 1, "forward KL": X < 5},
-            "heard 3 m from the middle",
         ),
         "ledger": call({"right mode": -8.2, "left mode": -8.8, "moments matched": -18.8}, -7.8),
         "letting_go": call(

@@ -1,9 +1,7 @@
 """Keep the book readable with the network unplugged.
 
-Three things in a stock Jupyter Book fetch from outside: MathJax, the icon font that Matplotlib's ``to_jshtml`` asks for, and
-whatever an output's raw HTML links to. This extension copies MathJax next to the pages, drops the icon font (the theme brings
-its icons along) and stops the build at any other outside resource. An animation's frame is marked as decoration on the way,
-because it can carry no alt text of its own.
+Two things in a stock Jupyter Book fetch from outside: MathJax, and whatever an output's raw HTML links to. This extension copies
+MathJax next to the pages, and stops the build at any other outside resource.
 
 It also puts the executed notebook beside the page's source, so that the download button offers both.
 """
@@ -26,8 +24,6 @@ KEEP = re.compile(
     r"tex-chtml\.js|output/chtml/fonts/woff-v2/.*\.woff|input/tex/extensions/(?!all-packages).*\.js"
     r"|a11y/.*\.js|sre/mathmaps/(base|en|nemeth)\.json"
 )
-ICON_FONT = re.compile(r"<link\b[^>]*font-?awesome[^>]*>", re.IGNORECASE)
-FRAME = re.compile(r'<img(?=\s+id="_anim_img)')
 OUTSIDE = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"'\s>]+)", re.IGNORECASE)
 
 
@@ -50,17 +46,13 @@ def copy_mathjax(app, exception) -> None:
             shutil.copyfile(file, copy)
 
 
-def clean_raw_html(_app, doctree, docname) -> None:
-    """Drop the icon font, mark frames; warn about (so, with ``-W``, stop at) every other outside resource."""
+def refuse_outside(_app, doctree, docname) -> None:
+    """Warn about (so, with ``-W``, stop at) every outside resource of an output."""
     for node in doctree.findall(nodes.raw):
         if "html" not in node.get("format", "").split():
             continue
-        text = FRAME.sub('<img role="presentation" alt=""', ICON_FONT.sub("", node.astext()))
-        for address in OUTSIDE.findall(text):
+        for address in OUTSIDE.findall(node.astext()):
             logger.warning("an output loads %s: the book must load nothing from outside", address, location=docname)
-        if text != node.astext():
-            node.children = [nodes.Text(text)]
-            node.rawsource = text
 
 
 def offer_notebook(app, pagename, _templatename, context, doctree) -> None:
@@ -78,7 +70,7 @@ def offer_notebook(app, pagename, _templatename, context, doctree) -> None:
 
 
 def setup(app) -> dict:
-    app.connect("doctree-resolved", clean_raw_html)
+    app.connect("doctree-resolved", refuse_outside)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme draws its buttons
     app.connect("build-finished", copy_mathjax)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,7 +11,7 @@ STYLES = ((BLACK, "--", 1.6), (RED, "-", 1.8), (ORANGE, "-", 2.4), (GREEN, "-.",
 def decisions(points, x, curves, edge=None, title=None):
     """Decisions against a covariate, over the outcomes: ``points`` is (x, y), ``curves`` maps names to decisions at ``x`` (K,).
 
-    ``edge`` marks where the data end. The curves are the last lines of the axes, in their order, for a figure that is to move.
+    ``edge`` marks where the data end.
     """
     fig, ax = plt.subplots(figsize=(5.0, 3.8))
     ax.plot(*points, ".", color="0.72", markersize=3, zorder=0, label="outcomes")

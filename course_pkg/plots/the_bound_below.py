@@ -7,22 +7,16 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, shade
 STYLES = ((BLUE, "-"), (ORANGE, "-"), (GREEN, "--"), (RED, ":"))
 
 
-def street(theta, beliefs, dug, title="", fig=None):
-    """Above: beliefs about a place, the first of them shaded. Below: the stretches dug on each, as masks over ``theta``.
-
-    Given ``fig``, draw into that figure in place of what it holds: a frame of an animation.
-    """
-    if fig is None:
-        fig = plt.figure(figsize=(5.0, 4.8))
-    fig.clear()
-    top, below = fig.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+def street(theta, beliefs, dug):
+    """Above: beliefs about a place, the first of them shaded. Below: the stretches dug on each, as masks over ``theta``."""
+    fig, (top, below) = plt.subplots(2, 1, sharex=True, height_ratios=(2, 1), figsize=(5.0, 4.8))
     for row, ((name, density), (colour, style)) in enumerate(zip(beliefs.items(), STYLES, strict=False)):
         if row == 0:
             shade(top, theta, density, color=colour, label=name)
         else:
             top.plot(theta, density, style, color=colour, label=name)
         below.fill_between(theta, -row - 0.35, -row + 0.35, where=dug[name], color=colour, alpha=0.7, linewidth=0, step="mid")
-    top.set(title=title, ylabel="density", ylim=(0, 0.4))
+    top.set(ylabel="density", ylim=(0, 0.4))
     below.set(xlabel="metres towards the mill", ylabel="dug", xlim=(theta[0], theta[-1]), ylim=(0.6 - len(beliefs), 0.6), yticks=[])
     fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig

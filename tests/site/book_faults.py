@@ -28,27 +28,18 @@ def fault_in_formulas(visit: Visit) -> list[str]:
 
 
 def fault_in_figures(visit: Visit) -> list[str]:
-    """Alt text on every image, a caption under every figure, every drawing in a figure.
-
-    A scrubber's frame is exempt: it is marked as decoration, and a static figure beside it speaks for it.
-    """
+    """Alt text on every image, a caption under every figure, every drawing in a figure."""
     facts = next(iter(visit.facts.values()))
     faults = []
     for image in facts["images"]:
         if image["broken"]:
             faults.append(f"image does not load: {image['source']}")
-        if image["scrubber"]:
-            if not image["decoration"]:
-                faults.append("a scrubber's frame is not marked as decoration")
-            continue
         if not image["decoration"] and not (image["alt"] or "").strip():
             faults.append(f"image without alt text: {image['source']}")
         if (image["alt"] or "").startswith(("../_images", "_images", "<Figure")):
             faults.append(f"alt text is a file name or a repr: {image['alt']}")
         if image["drawn"] and not image["inFigure"]:
             faults.append(f"drawing outside a figure, so without a caption: {image['source']}")
-    if any(image["scrubber"] for image in facts["images"]) and not facts["figures"]:
-        faults.append("a scrubber without a static figure beside it")
     faults += [f"figure {number} has no caption" for number, caption in enumerate(facts["figures"], 1) if not caption]
     return faults
 

@@ -110,7 +110,6 @@ const measure = () => {
       decoration: image.getAttribute("role") === "presentation" || image.getAttribute("aria-hidden") === "true",
       broken: Boolean(image.src) && image.complete && image.naturalWidth === 0 && isVisible(image),
       drawn: Boolean(image.closest(".cell_output")),
-      scrubber: Boolean(image.closest(".animation")),
       inFigure: Boolean(image.closest("figure")),
     })),
     figures: all("figure").map((figure) => (figure.querySelector("figcaption")?.textContent || "").trim()),

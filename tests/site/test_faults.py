@@ -27,7 +27,6 @@ BROKEN = {
     "no alt": (f'<figure><img src="{DOT}"><figcaption>c</figcaption></figure>', "image without alt text"),
     "no caption": (f'<figure><img src="{DOT}" alt="a dot"></figure>', "figure 2 has no caption"),
     "drawing alone": (f'<div class="cell_output"><img src="{DOT}" alt="a"></div>', "drawing outside a figure"),
-    "scrubber's frame": (f'<div class="animation"><img src="{DOT}"></div>', "not marked as decoration"),
     "broken image": ('<img src="data:image/png;base64,AAAA" alt="a" width="9" height="9">', "image does not load"),
     "raw dollars": ("<p>so $$x^2$$ is</p>", "formula left as source: $$"),
     "raw bracket": (r'<span class="math">\(x\)</span>', "1 of 1 formulas are not set"),
