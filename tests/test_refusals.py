@@ -594,6 +594,7 @@ EXEMPT = {
     "families.logistic": FUNCTIONS_ONLY,
     "families.mean_field_normal": FUNCTIONS_ONLY,
     "families.normal": FUNCTIONS_ONLY,
+    "families.own_units": HOT,
     "families.triangle": HOT,
     "gradients.mean_over_samples": HOT,
     "gradients.no_state": HOT,
