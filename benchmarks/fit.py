@@ -21,7 +21,7 @@ from numpyro.infer import SVI, Trace_ELBO, TraceMeanField_ELBO
 from numpyro.infer.autoguide import AutoNormal
 
 from course_pkg import families, gradients, models
-from course_pkg.data import eight_schools
+from course_pkg.data import schools
 from course_pkg.fit import Settings, fit
 
 RATE = 0.01
@@ -103,7 +103,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     settings = parser.parse_args()
     os.environ.setdefault("TQDM_MININTERVAL", "0.1")
-    data = eight_schools()
+    data = schools()
     steps, samples = settings.steps, settings.samples
     mean_field, plain = TraceMeanField_ELBO(num_particles=samples), Trace_ELBO(num_particles=samples)
     roads = {

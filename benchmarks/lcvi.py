@@ -75,7 +75,7 @@ def race(roads, table, steps, repeats):
 
 def schools():
     """Seconds for the eight-schools figure."""
-    table = data.eight_schools()
+    table = data.schools()
     for calibrate in (False, True):  # compile
         eight_schools_run(jax.random.key(99), table, calibrate=calibrate, iterations=1000)
     begin = time.perf_counter()
@@ -107,7 +107,7 @@ def table_of_decisions(starts):
             times, found = [], []
             for solve in (
                 lambda y=y: bayes_decision(loss, y, method="numerical"),
-                lambda x=x, start=start: networks.decide(
+                lambda x=x, start=start: networks.decide_with(
                     networks.amortise(jax.random.key(start), predict, x, loss, training=networks.NetworkTraining(steps=2000)), x
                 ),
             ):

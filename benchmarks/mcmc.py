@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from course_pkg import models
-from course_pkg.data import breast_cancer, eight_schools, standardised
+from course_pkg.data import breast_cancer, schools, standardised
 from course_pkg.mcmc import Tuned, hmc, random_walk, run_chains, tune_hmc
 
 try:
@@ -40,7 +40,7 @@ def targets():
     tumours = models.Rows(x, jnp.asarray(table.y, float))
     found = {}
     for name, model, data in (
-        ("eight schools", models.eight_schools(centred=False), eight_schools()),
+        ("eight schools", models.eight_schools(centred=False), schools()),
         ("breast tumours", models.logistic_regression(x.shape[1], 1.0), tumours),
     ):
         found[name] = (lambda theta, model=model, data=data: models.log_joint(model, theta, data)), model.dim

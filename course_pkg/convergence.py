@@ -15,6 +15,7 @@ from course_pkg import _guard
 BATCHES = 10  # in a quarter of a run
 FEWEST = 200  # steps of a run that can be judged: five in a batch
 MATTERS = 0.5  # nats: the price of a normal that is one standard deviation off in one coordinate
+PROMISE = 0.25  # nats that a slope may promise: near a summit all that is left, about half where a family is still too narrow
 LEVEL = 0.01  # of the test, on either side
 NOISY = 5.0  # nats: an interval that reaches further says nothing
 

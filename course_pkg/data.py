@@ -96,11 +96,11 @@ def breast_cancer() -> Table:
     return Table(jnp.asarray(bunch.data), malignant, tuple(str(name) for name in bunch.feature_names), "1 malignant, 0 benign")
 
 
-def eight_schools() -> Schools:
+def schools() -> Schools:
     """Estimated effects of coaching on a test score in eight schools, and their standard errors, in points.
 
     Example:
-        >>> eight_schools().y.tolist()
+        >>> schools().y.tolist()
         [28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0]
 
     Source: Rubin (1981).

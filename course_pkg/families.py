@@ -56,11 +56,15 @@ class Diagonal(NamedTuple):
 
 
 class Triangular(NamedTuple):
-    """Parameters of a full-rank family: a location, the log diagonal of a lower triangle, and what lies below it, row by row."""
+    """Parameters of a full-rank family: a location, the log diagonal of a lower triangle, and what lies below it, row by row.
+
+    What lies below is counted in units of its row's diagonal entry. An optimiser's step then means the same in a coordinate measured in
+    thousands and in one measured in thousandths.
+    """
 
     mu: Float[Array, " d"]
     log_diagonal: Float[Array, " d"]
-    below: Float[Array, " k"]  # k = d (d - 1) / 2
+    below: Float[Array, " k"]  # k = d (d - 1) / 2, each the share of its row's diagonal entry
 
 
 def location_scale(base: Base) -> Family:
@@ -99,9 +103,9 @@ def full_rank(base: Base) -> Family:
 
     Example:
         >>> family = full_rank(normal())
-        >>> lam = family.init(2, scale=1.0)._replace(below=jnp.array([3.0]))
+        >>> lam = family.init(2, scale=2.0)._replace(below=jnp.array([3.0]))
         >>> triangle(lam).tolist()
-        [[1.0, 0.0], [3.0, 1.0]]
+        [[2.0, 0.0], [6.0, 2.0]]
 
     Source: thesis, section 2.3.2 (normal approximations, with the words of erratum T09).
     """
@@ -124,8 +128,37 @@ def full_rank(base: Base) -> Family:
 
 def triangle(lam: Triangular):
     """The lower triangle ``L``, shape ``(d, d)``, of full-rank parameters."""
-    dim = lam.mu.shape[0]
-    return jnp.diag(jnp.exp(lam.log_diagonal)).at[jnp.tril_indices(dim, -1)].set(lam.below)
+    return jnp.exp(lam.log_diagonal)[:, None] * _unit_triangle(lam)
+
+
+def own_units(lam, gradient):
+    r"""The slope of a bound along moves that are counted in the family's own widths, as one vector; None but for the two normal families.
+
+    A move takes :math:`\theta = \mu + L\epsilon` to :math:`\mu + L(a + (I + B)\epsilon)`, with :math:`B` a lower triangle, or a
+    diagonal where :math:`L` is one. Where the posterior is the normal itself, the bound bends by 1 along each entry of :math:`a` and below
+    the diagonal of :math:`B`, and by 2 on it, which is divided out. So near its summit a bound can rise by half the squared length.
+
+    Args:
+        lam: `Diagonal` or `Triangular`; of other parameters the widths are not known.
+        gradient: of the bound, the same record.
+
+    Example:
+        >>> lam, slope = mean_field_normal().init(1, scale=2.0), Diagonal(jnp.array([0.5]), jnp.array([0.0]))
+        >>> own_units(lam, slope).tolist()  # in a posterior as wide: one width off, and half a nat too low
+        [1.0, 0.0]
+
+    Source: Amari (1998), the natural gradient; its length is the Newton decrement of a bound with that curvature.
+    """
+    if isinstance(lam, Diagonal):
+        return jnp.concatenate([jnp.exp(lam.log_sigma) * gradient.mu, gradient.log_sigma / math.sqrt(2)])
+    if not isinstance(lam, Triangular):
+        return None
+    below = jnp.tril_indices(lam.mu.size, -1)
+    unit = _unit_triangle(lam)
+    rows = jnp.zeros_like(unit).at[below].set(gradient.below)
+    turned = unit.T @ (rows + jnp.diag(gradient.log_diagonal - (unit * rows).sum(axis=1)))
+    location = unit.T @ (jnp.exp(lam.log_diagonal) * gradient.mu)
+    return jnp.concatenate([location, jnp.diag(turned) / math.sqrt(2), turned[below]])
 
 
 def compose(outer, inner, base: Base | None = None) -> Family:
@@ -300,6 +333,11 @@ def _one_each(name, value, dim):
     if value.shape not in ((), (dim,)):
         raise ValueError(f"{name} has shape {value.shape}; give one number or {dim}, one for each coordinate")
     return jnp.broadcast_to(value.astype(jnp.result_type(float)), (dim,))
+
+
+def _unit_triangle(lam):
+    dim = lam.mu.shape[0]
+    return jnp.eye(dim, dtype=lam.mu.dtype).at[jnp.tril_indices(dim, -1)].set(lam.below)
 
 
 def _shapes(lam):

@@ -17,10 +17,11 @@ import numpy as np
 import optax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import PRNGKeyArray
+from scipy.stats import t
 from tqdm import tqdm
 
-from course_pkg import _guard, convergence
-from course_pkg.convergence import ConvergenceWarning
+from course_pkg import _guard, convergence, families
+from course_pkg.convergence import BATCHES, ConvergenceWarning
 from course_pkg.gradients import Estimator
 
 BLOCK = 1000  # steps in a compiled call
@@ -52,8 +53,9 @@ class Fit(NamedTuple):
     objective: np.ndarray  # (steps,) the estimate of the objective at each step
     recorded: Any  # what `record` returned, with a leading axis of steps; None without it, or before the first step
     average: Any  # mean of the parameters over the last part of the run; None where none was asked for, or the run ended before it
-    converged: bool | None  # whether the objective had stopped rising (`convergence.converged`); None where that cannot be told
+    converged: bool | None  # whether objective (`convergence.converged`) and gradient had come to rest; None where that cannot be told
     state: Any  # of the estimator
+    promised: float | None = None  # nats that the mean gradient of the last quarter still promises; None where that cannot be told
 
 
 class NotFiniteError(FloatingPointError):
@@ -99,8 +101,10 @@ def fit(
         `Fit`.
 
     Warns:
-        ConvergenceWarning: from `convergence.doubt`, if ``converged`` is False, or None because of noise. That it is True is no proof: a
-            rate that is far too low, or has fallen to almost nothing, makes any trace flat.
+        ConvergenceWarning: from `convergence.doubt`, if ``converged`` is False, or None because of noise. A rate that is too low, or has
+            fallen to almost nothing, makes any trace flat; so of the two normal families the mean gradient over the last quarter of the
+            run is asked as well how far the bound can still rise (`families.own_units`), and more than a quarter of a nat is said, too. Of
+            other parameters a trace is all there is, and that ``converged`` is True is no proof.
 
     Raises:
         NotFiniteError: at the first gradient that is not finite, or that an optimiser turned into parameters that are not (Adam squares
@@ -129,26 +133,30 @@ def fit(
     if flat.size == 0:
         raise ValueError("lam holds no number; give a pytree with at least one parameter")
     init_key, key = jax.random.split(key)
-    carry = Carry(flat, optimizer.init(flat), estimator.init(init_key, lam, data), jnp.zeros_like(flat))
+    slopes = jnp.zeros((BATCHES, flat.size)) if isinstance(lam, families.Diagonal | families.Triangular) else None
+    carry = Carry(flat, optimizer.init(flat), estimator.init(init_key, lam, data), jnp.zeros_like(flat), slopes)
     run = partial(_block, estimator, optimizer, record, _structure(lam))
 
     length = window if tolerance else _block_length(estimator, key, lam, data, steps, progress)
     first_averaged = steps - int(np.ceil(average * steps))
+    judged = _batches(steps - steps // 4, steps // 4)
     objective, recorded, settled, done = [], [], False, 0
     with tqdm(total=steps, disable=not progress, unit="step", unit_scale=True) as bar:
         while done < steps and not settled:
             count = min(length, steps - done)
-            last_good = carry
-            carry, (values, stats) = run(count, average > 0, key, done, first_averaged, carry, data)
+            if tolerance:  # any window may be the last
+                judged, carry = _batches(done, count), carry._replace(slopes=jax.tree.map(jnp.zeros_like, carry.slopes))
+            last_good, marks = carry, (first_averaged, *judged)
+            carry, (values, stats) = run(count, average > 0, key, done, marks, carry, data)
             objective.append(values)
             recorded.append(stats)
             done += count
             if not bool(jnp.isfinite(carry.flat).all()):
-                _raise_not_finite(run, key, done - count, count, first_averaged, last_good, data, unravel, objective, recorded, average)
+                _raise_not_finite(run, key, done - count, count, marks, last_good, data, unravel, objective, recorded, average)
             settled = tolerance is not None and len(objective) > 1 and _settled(objective, tolerance)
             bar.update(count)
-    result = _finish(carry, unravel, objective, recorded, average, done - first_averaged)
-    if judge and (doubt := convergence.doubt(result.objective)):
+    result = _judged(_finish(carry, unravel, objective, recorded, average, done - first_averaged), carry.slopes, judged[1], unravel)
+    if judge and (doubt := convergence.doubt(result.objective) or _doubt(result.promised)):
         warnings.warn(f"{doubt} (or Settings(judge=False), if the run is to be cut short)", ConvergenceWarning, stacklevel=2)
     return result
 
@@ -160,6 +168,7 @@ class Carry(NamedTuple):
     optimizer: Any
     estimator: Any
     total: Any  # sum of the parameters over the averaged part
+    slopes: Any  # (BATCHES, p) sums of gradients over the last part, batch by batch; None where no family's own units are known
 
 
 def robbins_monro(rate: float, *, power: float = 0.6, delay: float = 1.0) -> Callable:
@@ -238,8 +247,9 @@ def _unravel(structure, flat):
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2, 3, 4, 5))
-def _block(estimator, optimizer, record, structure, count, averaging, key, start, first_averaged, carry, data):
+def _block(estimator, optimizer, record, structure, count, averaging, key, start, marks, carry, data):
     unravel = partial(_unravel, structure)
+    first_averaged, first_judged, size = marks
 
     def step(carry, numbered_noise):
         number, noise = numbered_noise
@@ -250,8 +260,10 @@ def _block(estimator, optimizer, record, structure, count, averaging, key, start
         # an optimiser that clips or normalises would hide a gradient that is not finite
         flat = jnp.where(jnp.isfinite(ascent), optax.apply_updates(carry.flat, updates), jnp.nan)
         total = jnp.where(number >= first_averaged, carry.total + flat, carry.total) if averaging else carry.total
+        batch = (number - first_judged) // size
+        add = lambda sums: sums.at[jnp.clip(batch, 0, BATCHES - 1)].add(jnp.where((batch >= 0) & (batch < BATCHES), ascent, 0.0))
         kept = None if record is None else record(lam, state)
-        return Carry(flat, opt_state, state, total), (estimate.value, kept)
+        return Carry(flat, opt_state, state, total, jax.tree.map(add, carry.slopes)), (estimate.value, kept)
 
     numbers = start + jnp.arange(count)
     lam = unravel(carry.flat)
@@ -271,12 +283,12 @@ def _settled(objective, tolerance) -> bool:
     return abs(now - before) <= tolerance * abs(before)
 
 
-def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unravel, objective, recorded, average):
+def _raise_not_finite(run, key, start, count, marks, carry, data, unravel, objective, recorded, average):
     """Walk through the block again, step by step, to the first gradient that is not finite."""
     del objective[-1], recorded[-1]
     name, number = "lam", start
     for number in range(start, start + count):
-        after, (values, stats) = run(1, average > 0, key, number, first_averaged, carry, data)
+        after, (values, stats) = run(1, average > 0, key, number, marks, carry, data)
         if not bool(jnp.isfinite(after.flat).all()):
             bad = jax.tree_util.tree_leaves_with_path(jax.tree.map(lambda a: bool(~jnp.isfinite(a).all()), unravel(after.flat)))
             name = next(jax.tree_util.keystr(path) for path, is_bad in bad if is_bad).lstrip(".") or name
@@ -284,7 +296,7 @@ def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unrav
         carry = after
         objective.append(values)
         recorded.append(stats)
-    result = _finish(carry, unravel, objective, recorded, average, number - first_averaged)._replace(converged=False)
+    result = _finish(carry, unravel, objective, recorded, average, number - marks[0])._replace(converged=False)
     raise NotFiniteError(
         f"the gradient of {name} at step {number}, or the step that it led to, is not finite; lower the rate, look at the model there, "
         "or start elsewhere (the run up to the last good step is in the error's fit)",
@@ -292,6 +304,32 @@ def _raise_not_finite(run, key, start, count, first_averaged, carry, data, unrav
         number,
         name,
     )
+
+
+def _batches(start: int, count: int) -> tuple[int, int]:
+    """The first step of the last whole batches among ``count`` steps, and the steps in one."""
+    size = max(1, count // BATCHES)
+    return start + count - BATCHES * size, size
+
+
+def _judged(run: Fit, slopes, size: int, unravel) -> Fit:
+    """The run with what its slopes promise: half the squared length of their mean, noise taken out by pairing each batch with others."""
+    if slopes is None or run.objective.size < convergence.FEWEST:
+        return run
+    units = np.array([families.own_units(run.lam, unravel(mean)) for mean in slopes / size], float)
+    pairs = lambda w: 0.5 * ((w.sum(axis=0) ** 2).sum() - (w**2).sum()) / (len(w) * (len(w) - 1))
+    without = np.array([pairs(np.delete(units, i, axis=0)) for i in range(BATCHES)])  # the jackknife
+    error = np.sqrt((BATCHES - 1) * without.var())
+    found = float(pairs(units))
+    sure = found > t.isf(convergence.LEVEL, BATCHES - 1) * error
+    run = run._replace(promised=found if sure else 0.0)
+    return run._replace(converged=False) if _doubt(run.promised) else run
+
+
+def _doubt(promised) -> str | None:
+    if promised is None or promised <= convergence.PROMISE:
+        return None
+    return f"the mean gradient of the last steps promises {promised:.2g} nats or more; take more steps, another rate or a better start"
 
 
 def _finish(carry, unravel, objective, recorded, average, averaged) -> Fit:

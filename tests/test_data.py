@@ -50,7 +50,7 @@ def test_breast_cancer_counts_the_malignant_ones():
 
 
 def test_eight_schools_fit_the_model():
-    schools = data.eight_schools()
+    schools = data.schools()
     assert schools.sigma.tolist() == [15, 10, 16, 11, 9, 11, 10, 18]
     model = models.eight_schools()
     assert np.isfinite(models.log_joint(model, np.zeros(10, "float32"), schools))

@@ -105,3 +105,25 @@ BAD = [
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize("name", ["mean field", "full rank"])
+def test_own_units_are_slopes_along_moves_by_the_family_s_own_widths(name):
+    """By another road: differentiate the bound itself along the moves, for a normal posterior."""
+    family = FAMILIES[name]
+    lam, target = random_parameters(family, 3), random_parameters(f.full_rank_normal(), 3)
+    precision = jnp.linalg.inv(f.triangle(target) @ f.triangle(target).T)
+
+    def bound(mu, L):
+        return -0.5 * (mu - target.mu) @ precision @ (mu - target.mu) - 0.5 * jnp.trace(precision @ L @ L.T) + jnp.log(jnp.diag(L)).sum()
+
+    def root(lam):
+        return f.triangle(lam) if name == "full rank" else jnp.diag(jnp.exp(lam.log_sigma))
+
+    L, rows = root(lam), jnp.tril_indices(3, -1)
+    moved = lambda a, B: bound(lam.mu + L @ a, L @ (jnp.eye(3) + B))
+    a, B = jax.grad(moved, (0, 1))(jnp.zeros(3), jnp.zeros((3, 3)))
+    own = jnp.concatenate([a, jnp.diag(B) / jnp.sqrt(2.0), B[rows] if name == "full rank" else jnp.zeros(0)])
+    found = f.own_units(lam, jax.grad(lambda lam: bound(lam.mu, root(lam)))(lam))
+    np.testing.assert_allclose(found, own, rtol=2e-3, atol=2e-3 * float(jnp.abs(own).max()))
+    assert f.own_units((lam, lam), (lam, lam)) is None

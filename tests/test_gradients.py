@@ -95,7 +95,8 @@ def spread(name, family, lam, samples=4000):
 def posterior_parameters():
     posterior = models.regression_posterior(DATA, NOISE, PRIOR)
     L = jnp.linalg.cholesky(posterior.covariance)
-    return families.Triangular(posterior.mean, jnp.log(jnp.diag(L)), L[jnp.tril_indices(DIM, -1)])
+    diagonal = jnp.diag(L)
+    return families.Triangular(posterior.mean, jnp.log(diagonal), (L / diagonal[:, None])[jnp.tril_indices(DIM, -1)])
 
 
 def test_variance_orderings_that_the_chapter_states():

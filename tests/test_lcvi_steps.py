@@ -19,7 +19,7 @@ from course_pkg.lcvi import factors, networks, options, outcomes, pipeline, publ
 from course_pkg.lcvi.steps import Pair
 
 KEY = jax.random.key(0)
-SCHOOLS = data.eight_schools()
+SCHOOLS = data.schools()
 MODEL, FAMILY = models.eight_schools(), families.mean_field_normal()
 LAM = families.Diagonal(jnp.linspace(-1.0, 2.0, 10), jnp.linspace(-0.5, 0.5, 10))
 TILTED = utilities.linearised(decisions.tilted(0.2), 7.0)
@@ -207,7 +207,7 @@ def test_a_network_learns_the_decisions():
     predict = lambda key, x, n: jnp.sin(2 * x[None, :, 0]) + 0.3 * jax.random.normal(key, (n, x.shape[0]))
     network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), training=networks.NetworkTraining(steps=1500, batch=128))
     exact = jnp.sin(2 * x[:, 0]) + 0.3 * stats.norm.ppf(0.2)
-    assert float(jnp.abs(networks.decide(network, x) - exact).mean()) < 0.03
+    assert float(jnp.abs(networks.decide_with(network, x) - exact).mean()) < 0.03
 
 
 # the pipeline

@@ -118,7 +118,7 @@ def test_with_one_outcome_naive_is_jensen_and_with_the_exponential_map_it_is_lin
     u = utilities.exponential(decisions.squared(), 2.0)
     naive = terms.naive(u(y, h))
     assert np.allclose(naive, terms.jensen(u(y, h)), rtol=1e-5)
-    assert np.allclose(naive, terms.linearised(decisions.squared()(y, h), 2.0), rtol=1e-5)
+    assert np.allclose(naive, terms.linear(decisions.squared()(y, h), 2.0), rtol=1e-5)
     assert np.allclose(naive, outcomes.from_outcomes(u, y, h), rtol=1e-5)
 
 

@@ -72,7 +72,7 @@ def test_names_and_statistics_are_where_arviz_looks():
     assert {name: value.shape for name, value in named["posterior"].data_vars.items()} == {"a": (4, 50), "b": (4, 50, 3)}
     assert set(named["sample_stats"].data_vars) == {"acceptance_rate", "accepted"}
     model = models.eight_schools(centred=False)
-    joint = lambda t: models.log_joint(model, t, data.eight_schools())
+    joint = lambda t: models.log_joint(model, t, data.schools())
     schools = run(langevin(joint, 0.3), jnp.zeros((2, 10)), constrain=model.constrain)
     assert {name: value.shape for name, value in schools["posterior"].data_vars.items()} == {
         "mu": (2, 50),
@@ -122,7 +122,7 @@ SAMPLE = RNG.normal(2.0, 1.5, 12)
 @pytest.fixture(scope="module")
 def theirs():
     """Draws of one program that holds all three, which know nothing of each other: it is compiled once."""
-    y, sigma = (np.asarray(part, float) for part in data.eight_schools())
+    y, sigma = (np.asarray(part, float) for part in data.schools())
     with pm.Model() as program:
         mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
         pm.Normal("y", pm.Deterministic("effects", mu + tau * pm.Normal("e", 0, 1, shape=8)), sigma, observed=y)
@@ -142,7 +142,7 @@ def theirs():
 PAIRS = {  # model, data, step size and inverse masses, names in both
     "eight schools": (
         models.eight_schools(centred=False),
-        data.eight_schools(),
+        data.schools(),
         0.3,
         np.array([10.0, *np.ones(9)]),
         {"mu": "mu", "tau": "tau", "theta": "effects"},

@@ -342,10 +342,10 @@ CASES = {
     "lcvi.loss_quantile": (lcvi.loss_quantile, {"losses": P, "q": 0.7}),
     "lcvi.even_keys": (lambda **given: jax.random.normal(lcvi.even_keys(**given)[0]), {"key": KEY, "count": 2}),
     "lcvi.start_network": (
-        lambda **given: lcvi.decide(lcvi.start_network(**given), X),
+        lambda **given: lcvi.decide_with(lcvi.start_network(**given), X),
         {"key": KEY, "x": X, "location": 1.0, "scale": 2.0, "width": 2, "depth": 1},
     ),
-    "lcvi.decide": (lambda x: lcvi.decide(lcvi.start_network(KEY, X), x), {"x": X}),
+    "lcvi.decide_with": (lambda x: lcvi.decide_with(lcvi.start_network(KEY, X), x), {"x": X}),
     "lcvi.amortise": (
         lambda **given: (
             lcvi.amortise(
@@ -456,7 +456,7 @@ CASES = {
     # models
     "models.check_pools": (lambda **given: models.check_pools(models.Pools(**given)), {"positives": 1.0, "pools": 3.0, "size": 2.0}),
     "models.eight_schools": (
-        lambda **given: density(models.eight_schools(**given), 10, data.eight_schools()),
+        lambda **given: density(models.eight_schools(**given), 10, data.schools()),
         {"mean_sd": 2.0, "scale": 2.0, "link": "exp", "schools": 8},
     ),
     "models.hierarchical_regression": (
@@ -594,6 +594,7 @@ EXEMPT = {
     "families.logistic": FUNCTIONS_ONLY,
     "families.mean_field_normal": FUNCTIONS_ONLY,
     "families.normal": FUNCTIONS_ONLY,
+    "families.own_units": HOT,
     "families.triangle": HOT,
     "gradients.mean_over_samples": HOT,
     "gradients.no_state": HOT,
@@ -601,7 +602,7 @@ EXEMPT = {
     "gradients.take": HOT,
     "data.breast_cancer": FUNCTIONS_ONLY,
     "data.diabetes": FUNCTIONS_ONLY,
-    "data.eight_schools": FUNCTIONS_ONLY,
+    "data.schools": FUNCTIONS_ONLY,
     "data.corn": FUNCTIONS_ONLY,
     "data.lastfm": FUNCTIONS_ONLY,
     "data.local": FUNCTIONS_ONLY,

@@ -32,7 +32,7 @@ SETTLED = 14_999  # evaluations from here on are averaged: one alone has 0.4 to 
 
 def schools(seeds: int):
     """Every seed plain and calibrated, from the same start, evaluated every thousand steps."""
-    table, begin = data.eight_schools(), time.perf_counter()
+    table, begin = data.schools(), time.perf_counter()
     runs: dict[bool, list] = {False: [], True: []}
     for seed in range(seeds):
         for calibrate, kept in runs.items():
@@ -174,7 +174,7 @@ def _direct(key, lam, table):
     utility = utilities.exponential(decisions.squared(), 1.0)
     h = []
     for start in range(0, table.value.shape[0], 124):
-        y = factors.predictive_draws(jax.random.fold_in(key, start), lam, jnp.arange(start, start + 124), 200)
+        y = factors.predicted_rows(jax.random.fold_in(key, start), lam, jnp.arange(start, start + 124), 200)
         h.append(decisions.bayes_decision(decisions.Loss("direct", lambda y, h: 1 - utility(y, h)), jnp.moveaxis(y, 0, -1)))
     costs = 1 - utility(table.value, jnp.concatenate(h))
     return {"train": float(costs[table.seen].mean()), "test": float(costs[~table.seen].mean())}

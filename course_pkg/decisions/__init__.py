@@ -19,7 +19,7 @@ from course_pkg.decisions.losses import (
 )
 from course_pkg.decisions.reduction import Reduction, paired_reduction
 from course_pkg.decisions.risk import (
-    Estimate,
+    MonteCarlo,
     effective_sample_size,
     empirical_risk,
     gain,
@@ -31,8 +31,8 @@ from course_pkg.decisions.risk import (
 from course_pkg.decisions.rules import bayes_action, bayes_decision
 
 __all__ = [
-    "Estimate",
     "Loss",
+    "MonteCarlo",
     "Reduction",
     "absolute",
     "bayes_action",

@@ -16,7 +16,7 @@ from course_pkg.decisions.losses import as_partial
 from course_pkg.decisions.rules import _average, as_loss
 
 
-class Estimate(NamedTuple):
+class MonteCarlo(NamedTuple):
     """A Monte Carlo estimate with what is needed to judge it."""
 
     value: Float[Array, "..."]
@@ -140,7 +140,7 @@ def risk_reduction(baseline, improved):
     return 1 - improved / baseline
 
 
-def p_risk(loss, draws, h, log_weights, *, axis=None) -> Estimate:
+def p_risk(loss, draws, h, log_weights, *, axis=None) -> MonteCarlo:
     r"""Posterior risk from draws of another distribution, by self-normalised importance sampling.
 
     With :math:`w_s \propto p^*(\theta_s)/q(\theta_s)` summing to one, the estimate is :math:`\sum_s w_s\,\ell(\theta_s, h)`. Neither
@@ -158,7 +158,7 @@ def p_risk(loss, draws, h, log_weights, *, axis=None) -> Estimate:
         axis: of the draws, where there are several: ``(0, 1)`` for chain and draw.
 
     Returns:
-        `Estimate`: value and standard error of the shape of ``h``, and one effective sample size.
+        `MonteCarlo`: value and standard error of the shape of ``h``, and one effective sample size.
 
     Raises:
         ValueError: if there are fewer than 2 draws, the shapes differ, or a log weight is NaN or ``+inf`` or all are ``-inf``.
@@ -184,7 +184,7 @@ def p_risk(loss, draws, h, log_weights, *, axis=None) -> Estimate:
     w = jnp.broadcast_to(w, costs.shape)
     value = (w * costs).sum(axis=-1)
     standard_error = jnp.sqrt((w**2 * (costs - value[..., None]) ** 2).sum(axis=-1))
-    return Estimate(value, standard_error, ess)
+    return MonteCarlo(value, standard_error, ess)
 
 
 def normalised_weights(log_weights, shape=None):

@@ -21,7 +21,7 @@ from course_pkg.models import Model
 from course_pkg.models.reading import check_parts, map_rows, row_count
 
 
-class Table(NamedTuple):
+class Slots(NamedTuple):
     """What has been seen of each block, or in each of the last steps."""
 
     entry: Any  # gradients like lam with a leading axis of B (old ones as they were), or a Cache with one (to be reweighted)
@@ -191,7 +191,7 @@ def _table(rule: halves.Rule, slots: int, how: halves.Batches | None, kind: str)
         row = halves.empty(rule, lam) if reweighted else lam
         entry = jax.tree.map(lambda a: jnp.zeros((slots, *jnp.shape(a)), jnp.result_type(a)), row)
         dtype = jnp.result_type(*jax.tree.leaves(lam))
-        return Table(entry, jnp.zeros(slots, dtype), jnp.zeros(slots, bool), jnp.array(0))
+        return Slots(entry, jnp.zeros(slots, dtype), jnp.zeros(slots, bool), jnp.array(0))
 
     def draw(key, lam, data):  # noqa: ARG001
         return halves.split(how or halves.Batches(1, True, rule.model), key)
@@ -226,7 +226,7 @@ def _table(rule: halves.Rule, slots: int, how: halves.Batches | None, kind: str)
         value = (
             halves.value_of(rule, lam, cache, cache.eps, cache.eps) - log_joint[slot] + jnp.where(seen, log_joint, 0.0).sum() / seen.sum()
         )
-        return Estimate(value, mean_over_samples(per_sample), per_sample), Table(table, log_joint, seen, state.steps + 1)
+        return Estimate(value, mean_over_samples(per_sample), per_sample), Slots(table, log_joint, seen, state.steps + 1)
 
     return Estimator(init, draw, estimate)
 

@@ -21,7 +21,7 @@ from course_pkg.lambertw.fitting import Skewed, fit_igmm, fit_mle, skewed_sample
 from course_pkg.lambertw.function import Iterates, halley, lambertw, newton, one_plus_w
 from course_pkg.lambertw.heavy import heavy, heavy_inverse, heavy_log_density
 from course_pkg.lambertw.map import D, Skew, fixed_skew, g_e, g_e_inverse, log_slope, modified_w, skew
-from course_pkg.lambertw.table import Table, tabulated
+from course_pkg.lambertw.table import Tabulated, tabulated
 
 __all__ = [
     "D",
@@ -29,7 +29,7 @@ __all__ = [
     "Moments",
     "Skew",
     "Skewed",
-    "Table",
+    "Tabulated",
     "fit_igmm",
     "fit_mle",
     "fixed_skew",

@@ -19,7 +19,7 @@ from course_pkg import _guard
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False)
-class Table:
+class Tabulated:
     """Values on an even grid. Call it like the function that it stands for; `jax.jit` takes it as a function or as an argument."""
 
     lo: float = dataclasses.field(metadata={"static": True})
@@ -46,7 +46,7 @@ class Table:
         return left + inner * (right - left) + bend + jnp.where(t < 0, t * rise, jnp.where(t > 1, (t - 1) * fall, 0.0))
 
 
-def tabulated(fn: Callable, lo: float, hi: float, resolution: int, *, kind: str = "cubic") -> Table:
+def tabulated(fn: Callable, lo: float, hi: float, resolution: int, *, kind: str = "cubic") -> Tabulated:
     r"""A table of a function of one number, with ``resolution`` intervals for each unit of its argument.
 
     Linear interpolation errs by up to :math:`h^2 \max|f''| / 8`, where :math:`h` is the width of an interval; cubic (Hermite's, which meets
@@ -80,6 +80,6 @@ def tabulated(fn: Callable, lo: float, hi: float, resolution: int, *, kind: str 
         if found is not None and not bool(jnp.isfinite(found).all()):
             place = float(grid[int(jnp.argmin(jnp.isfinite(found)))])
             raise ValueError(f"{name} is not finite at {place:g}; give lo and hi inside its domain")
-    table = Table(lo, hi, values, slopes, np.nan)
+    table = Tabulated(lo, hi, values, slopes, np.nan)
     between = jnp.linspace(lo, hi, 10 * intervals + 1)
     return dataclasses.replace(table, error=float(jnp.abs(table(between) - fn(between)).max()))

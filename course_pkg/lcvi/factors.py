@@ -163,7 +163,7 @@ def predictive_decisions(key: PRNGKeyArray, lam: Factors, level: float | None = 
     return jnp.asarray(np.concatenate(blocks))
 
 
-def predictive_draws(key: PRNGKeyArray, lam: Factors, rows, draws: int, *, noise_sd: float = 1.0):
+def predicted_rows(key: PRNGKeyArray, lam: Factors, rows, draws: int, *, noise_sd: float = 1.0):
     """Predictive draws of whole rows, shape ``(draws, rows, columns)``.
 
     Raises:

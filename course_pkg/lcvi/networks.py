@@ -44,7 +44,7 @@ def start_network(key: PRNGKeyArray, x, *, location: float = 0.0, scale: float =
 
     Example:
         >>> network = start_network(jax.random.key(0), jnp.array([[0.0], [1.0]]))
-        >>> decide(network, jnp.array([[0.5], [2.0]])).shape
+        >>> decide_with(network, jnp.array([[0.5], [2.0]])).shape
         (2,)
     """
     key, x, scale = _guard.key(key), _guard.numbers("x", x, ndim=2), _guard.positive("scale", scale)
@@ -58,7 +58,7 @@ def start_network(key: PRNGKeyArray, x, *, location: float = 0.0, scale: float =
     return Network(weights, x.mean(axis=0), spread, jnp.asarray(location), jnp.asarray(scale))
 
 
-def decide(network: Network, x):
+def decide_with(network: Network, x):
     """The network's decision at each row of ``x``, shape ``(n, d)``.
 
     Raises:
@@ -121,7 +121,7 @@ def amortise(key: PRNGKeyArray, predict: Callable, x, loss, *, training: Network
         >>> noisy = lambda key, x, draws: x[None, :, 0] + jax.random.normal(key, (draws, len(x)))
         >>> x = jnp.linspace(-1.0, 1.0, 50)[:, None]
         >>> network = amortise(jax.random.key(0), noisy, x, squared(), training=NetworkTraining(width=8, depth=1, steps=500, batch=50))
-        >>> bool(jnp.abs(decide(network, x) - x[:, 0]).mean() < 0.1)  # the predictive mean
+        >>> bool(jnp.abs(decide_with(network, x) - x[:, 0]).mean() < 0.1)  # the predictive mean
         True
 
     Source: thesis, section 4.1.6 and Table 4.2.
@@ -153,7 +153,7 @@ def _network_estimator(predict, loss, batch, draws) -> Estimator:
         index, key = noise
         rows = x[index]
         y = predict(key, rows, draws)
-        value, gradient = jax.value_and_grad(lambda n: -loss.loss(y, decide(n, rows)[None]).mean() / network.scale)(network)
+        value, gradient = jax.value_and_grad(lambda n: -loss.loss(y, decide_with(n, rows)[None]).mean() / network.scale)(network)
         return Estimate(value, gradient, jax.tree.map(lambda g: g[None], gradient)), state
 
     return Estimator(no_state, draw, estimate)

@@ -82,7 +82,7 @@ def from_outcomes(utility: Utility, y, h, estimator: str = "naive"):
         raise ValueError(f"h has shape {h.shape} and y {y.shape}; give one decision for each of {y.shape[2:]}")
     h = jnp.expand_dims(h, tuple(range(y.ndim - h.ndim)))
     if utility.linear:
-        return terms.linearised(utility.loss(y, h), utility.M)  # type: ignore[misc, arg-type]
+        return terms.linear(utility.loss(y, h), utility.M)  # type: ignore[misc, arg-type]
     if utility.log is not None and estimator != "taylor":
         log_u = utility.log(y, h)
         return terms.naive_from_logs(log_u) if estimator == "naive" else log_u.mean(axis=(0, 1))

@@ -79,7 +79,7 @@ def calibrate(
 
     Example:
         >>> from course_pkg import data, decisions, models
-        >>> schools, model = data.eight_schools(), models.eight_schools()
+        >>> schools, model = data.schools(), models.eight_schools()
         >>> quick = Optimisation(steps=2000, rate=0.05, progress=False)
         >>> result = calibrate(jax.random.key(0), model, schools, decisions.tilted(0.2), optimisation=quick)
         >>> result.calibrated.decisions.shape, bool(result.calibrated.risk < result.plain.risk)
@@ -306,7 +306,7 @@ def _decider(found, model, loss, key, known, plain_h, *, warm):
         return steps.em(steps.bayes_rule(model, loss, 4)), ()
     scale = float(plain_h.std()) or 1.0
     network = networks.start_network(key, known, location=float(plain_h.mean()), scale=scale)
-    return steps.amortised(networks.decide, lambda known: known), network
+    return steps.amortised(networks.decide_with, lambda known: known), network
 
 
 def _compare(key, loss, seen, before, after):

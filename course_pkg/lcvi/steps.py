@@ -143,7 +143,7 @@ def calibrated(
         >>> from course_pkg import data, decisions, models
         >>> from course_pkg.fit import QUIET, fit
         >>> from course_pkg.lcvi import normal_outcome, linearised
-        >>> model, family, schools = models.eight_schools(), families.mean_field_normal(), data.eight_schools()
+        >>> model, family, schools = models.eight_schools(), families.mean_field_normal(), data.schools()
         >>> term = normal_outcome(model.reading.moments, linearised(decisions.tilted(0.2), M=7.0))
         >>> estimator = calibrated(model, family, term)
         >>> start = Pair(family.init(10), jnp.zeros(8))

@@ -100,14 +100,14 @@ def jensen(u):
     return jnp.log(_utilities(u)).mean(axis=(0, 1))
 
 
-def linearised(losses, M: float):
+def linear(losses, M: float):
     r"""The tangent of the logarithm: :math:`-\frac{1}{M S_\theta S_y} \sum_{st} \ell_{st}`, without the constant :math:`\log M`.
 
     Raises:
         ValueError: if ``M`` is not above 0, or a loss is not finite.
 
     Example:
-        >>> float(linearised(jnp.array([[1.0, 3.0]]), M=4.0))
+        >>> float(linear(jnp.array([[1.0, 3.0]]), M=4.0))
         -0.5
 
     Source: LCVI paper, equation 7; thesis, equation 4.6.

@@ -14,7 +14,7 @@ from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard, families
 from course_pkg._extras import needs
-from course_pkg.decisions import Estimate, effective_sample_size, normalised_weights
+from course_pkg.decisions import MonteCarlo, effective_sample_size, normalised_weights
 
 EQUAL = 1e-3  # nats between the largest and the smallest log weight, below which all count as equal
 
@@ -57,7 +57,7 @@ def importance_sample(key: PRNGKeyArray, log_target, family: families.Family, la
     return Weighted(theta, jax.vmap(lambda t: log_target(t) - families.log_prob(family, lam, t))(theta))
 
 
-def unnormalised(values, log_weights) -> Estimate:
+def unnormalised(values, log_weights) -> MonteCarlo:
     r"""The mean :math:`\frac1S\sum_s w_s f_s`: unbiased for :math:`\mathbb{E}_\pi f` if :math:`\pi_u = \pi`, else for its Z-fold.
 
     Args:
@@ -65,7 +65,7 @@ def unnormalised(values, log_weights) -> Estimate:
         log_weights: shape ``(S,)``.
 
     Returns:
-        `Estimate` with the standard error of a plain mean. If all weights are zero it is 0 with a standard error of 0, which says that no
+        `MonteCarlo` with the standard error of a plain mean. If all weights are zero it is 0 with a standard error of 0, which says that no
         draw fell where the target is and is no estimate of the error.
 
     Raises:
@@ -82,10 +82,10 @@ def unnormalised(values, log_weights) -> Estimate:
     share = normalised_weights(jnp.where(nowhere, 0.0, log_weights), values.shape[:1])
     terms = values * jnp.exp(log_weights).reshape(-1, *(1,) * (values.ndim - 1))
     standard_error = terms.std(axis=0, ddof=1) / jnp.sqrt(values.shape[0])
-    return Estimate(terms.mean(axis=0), standard_error, jnp.where(nowhere, 0.0, effective_sample_size(share)))
+    return MonteCarlo(terms.mean(axis=0), standard_error, jnp.where(nowhere, 0.0, effective_sample_size(share)))
 
 
-def self_normalised(values, log_weights) -> Estimate:
+def self_normalised(values, log_weights) -> MonteCarlo:
     r"""The ratio :math:`\hat I = \sum_s w_s f_s / \sum_s w_s`, which needs no constant of either density.
 
     As S grows, :math:`\sqrt S (\hat I - \mathbb{E}_\pi f)` tends to a normal of variance
@@ -110,7 +110,7 @@ def self_normalised(values, log_weights) -> Estimate:
     w = share.reshape(-1, *(1,) * (values.ndim - 1))
     value = (w * values).sum(axis=0)
     standard_error = jnp.sqrt((w**2 * (values - value[None]) ** 2).sum(axis=0))
-    return Estimate(value, standard_error, effective_sample_size(share))
+    return MonteCarlo(value, standard_error, effective_sample_size(share))
 
 
 def pareto_smooth(log_weights) -> Smoothed:

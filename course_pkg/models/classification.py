@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
 from course_pkg.models import priors
-from course_pkg.models.model import Model, discrete, refusing
+from course_pkg.models.model import Model, no_slope, refusing
 from course_pkg.models.reading import Reading
 
 
@@ -56,7 +56,7 @@ def logistic_regression(dim: int, prior_sd) -> Model:
     def constrain(theta):
         return {"theta": theta}
 
-    reason = discrete("the outcome of logistic_regression", "the event")
+    reason = no_slope("the outcome of logistic_regression", "the event")
     reading = Reading(
         covariates=lambda data: data.x,
         outcome=lambda data: getattr(data, "y", None),

@@ -77,11 +77,11 @@ def require_differentiable(model: Model) -> Model:
     if not isinstance(model, Model):
         raise ValueError(f"model is {model!r}; give a Model: from_numpyro or from_pymc make one of a program, together with its data")
     if model.reading.no_gradient or model.reading.values is not None:
-        raise ValueError(model.reading.no_gradient or discrete("the outcome", "the outcome"))
+        raise ValueError(model.reading.no_gradient or no_slope("the outcome", "the outcome"))
     return model
 
 
-def discrete(outcome: str, values: str) -> str:
+def no_slope(outcome: str, values: str) -> str:
     """Why a draw of a discrete outcome has no gradient, and what to do instead."""
     return (
         f"predict cannot be differentiated: {outcome} is discrete. Sum over the values of {values} with their probabilities, use a "

@@ -9,7 +9,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.models.model import Model, discrete, refusing
+from course_pkg.models.model import Model, no_slope, refusing
 from course_pkg.models.reading import Reading
 
 
@@ -50,7 +50,7 @@ def pooled_testing(a: float = 1.0, b: float = 1.0) -> Model:
     def constrain(theta):
         return {"prevalence": jax.nn.sigmoid(theta[0])}
 
-    reason = discrete("the number of infected people", "the count")
+    reason = no_slope("the number of infected people", "the count")
     predict = refusing(_predict_infected, reason)
     reading = Reading(log_prob=_log_prob_infected, values=(0, None), no_gradient=reason)
     return Model(1, Partial(_logit_beta, a, b), _pool_likelihood, predict, constrain, reading)

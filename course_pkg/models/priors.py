@@ -16,7 +16,7 @@ LOG_SQRT_2PI = 0.9189385332046727
 LOG_2_OVER_PI = -0.4515827052894548
 
 
-class Positive(NamedTuple):
+class Linked(NamedTuple):
     """A positive number, seen three ways."""
 
     value: jax.Array
@@ -24,7 +24,7 @@ class Positive(NamedTuple):
     log_slope: jax.Array  # log of d value / dt
 
 
-def positive(link: str, t) -> Positive:
+def positive(link: str, t) -> Linked:
     r"""The positive number that ``t`` stands for, under the link ``"exp"`` or ``"softplus"``.
 
     Example:
@@ -33,10 +33,10 @@ def positive(link: str, t) -> Positive:
         (2.0, 2.0)
     """
     if link == "exp":
-        return Positive(jnp.exp(t), t, t)
+        return Linked(jnp.exp(t), t, t)
     far = t < -15.0  # there softplus(t) = exp(t) to the last digit, and its logarithm would underflow
     log = jnp.where(far, t, jnp.log(jax.nn.softplus(jnp.where(far, 0.0, t))))
-    return Positive(jax.nn.softplus(t), log, jax.nn.log_sigmoid(t))
+    return Linked(jax.nn.softplus(t), log, jax.nn.log_sigmoid(t))
 
 
 def check_link(link: str) -> str:

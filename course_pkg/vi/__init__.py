@@ -6,7 +6,7 @@ counts of words), `lda_online` (from minibatches) and `held_out` (on new documen
 """
 
 from course_pkg.vi.cavi import Ascent, Mixture, NormalGamma, cavi_mixture, cavi_normal, cavi_regression
-from course_pkg.vi.checks import Calibration, psis_khat, vsbc
+from course_pkg.vi.checks import VSBC, psis_khat, vsbc
 from course_pkg.vi.divergences import Generator, Normal, alpha_normal, f_divergence, generator, kl_normal, log_affinity, renyi_normal
 from course_pkg.vi.documents import Corpus, corpus, halves
 from course_pkg.vi.em import EM, MixturePoint, em_mixture
@@ -17,8 +17,8 @@ from course_pkg.vi.lda_steps import log_mean
 
 __all__ = [
     "EM",
+    "VSBC",
     "Ascent",
-    "Calibration",
     "Corpus",
     "Generator",
     "Minibatches",

@@ -17,8 +17,8 @@ from course_pkg.mcmc import Smoothed, importance_sample, pareto_smooth
 from course_pkg.models import Model, log_joint
 
 
-class Calibration(NamedTuple):
-    """What a calibration by simulation has shown."""
+class VSBC(NamedTuple):
+    """What a calibration by simulation has shown (variational simulation-based calibration)."""
 
     probability: Any  # (repeats, d) q's probability of a value below the truth
     p_value: Any  # (d,) of symmetry about one half: is q centred?
@@ -73,7 +73,7 @@ def psis_khat(key: PRNGKeyArray, model: Model, family: families.Family, lam, dat
     return pareto_smooth(drawn.log_weights)
 
 
-def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: int = 200, *, draws: int = 500) -> Calibration:
+def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: int = 200, *, draws: int = 500) -> VSBC:
     r"""Calibration by simulation of the marginals of an approximation.
 
     Each time a truth is drawn from the prior, data from the truth, and q is fitted to the data;
@@ -94,7 +94,7 @@ def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: 
         draws: how many of the S draws are used, at least 2 and at most S; :math:`p_j` is a multiple of one over it.
 
     Returns:
-        `Calibration`: the probabilities, ``(n, d)``, and for each parameter the p-values of symmetry (VSBC) and of uniformity
+        `VSBC`: the probabilities, ``(n, d)``, and for each parameter the p-values of symmetry (VSBC) and of uniformity
         (Kolmogorov-Smirnov), ``(d,)``.
 
     Raises:
@@ -119,7 +119,7 @@ def vsbc(key: PRNGKeyArray, simulate: Callable, approximate: Callable, repeats: 
         probability.append((sample < theta[None]).mean(axis=0))
     table = np.array(probability)
     uniform = np.array([stats.kstest(column, "uniform").pvalue for column in table.T])
-    return Calibration(table, np.array([_symmetry(column) for column in table.T]), uniform)
+    return VSBC(table, np.array([_symmetry(column) for column in table.T]), uniform)
 
 
 def _truth_and_draws(key, simulate, approximate, draws):

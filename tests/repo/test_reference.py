@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import pkgutil
+from collections import defaultdict
 
 import pytest
 
@@ -21,6 +22,22 @@ def test_every_public_name_stands_in_one_table():
     missing = {f"course_pkg.{module}.{name}" for module in modules for name in apidoc.public(module)} - set(names)
     assert not missing, f"not in the reference: {sorted(missing)}; name its file in a table of book/appendix/api"
     assert len(names) == len(set(names)), "a name stands in two tables"
+
+
+ALIKE = {"LambertW"}  # one distribution, written for NumPyro and for PyMC
+
+
+def test_a_public_name_is_one_thing():
+    """Wherever it is imported from; drawings and verdicts, which are named after what a page shows, left out."""
+    found = pkgutil.walk_packages(course_pkg.__path__, "course_pkg.")
+    modules = [info.name for info in found if not any(part[0] == "_" or part in ("plots", "checks") for part in info.name.split("."))]
+    things = defaultdict(dict)
+    for module in modules:
+        for name, thing in vars(importlib.import_module(module)).items():
+            if callable(thing) and name[0] != "_" and getattr(thing, "__module__", "").startswith("course_pkg"):
+                things[name].setdefault(id(thing), module)
+    several = {name: sorted(places.values()) for name, places in things.items() if len(places) > 1 and name not in ALIKE}
+    assert not several, f"one name, several things: {several}; rename all but one"
 
 
 def test_a_table_of_what_is_not_there_is_refused():
