@@ -32,11 +32,11 @@ serve: book  ## show the book in a browser (PORT=8000)
 zip: book  ## the book in one file, which opens from a folder without a server
 	@$(PY) tools/pack.py
 
-lab: env  ## work on the exercises in JupyterLab
-	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
+lab: env  ## open JupyterLab at START HERE: pages and exercises as notebooks
+	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/START-HERE.ipynb $(LAB)
 
-generate: env  ## write again what is generated from a source: errata page, glossary, student exercises
-	@for tool in tools/errata.py tools/glossary.py tools/exercises.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
+generate: env  ## write again what is generated from a source: errata pages, glossary, student exercises, START HERE
+	@for tool in tools/errata.py tools/glossary.py tools/exercises.py tools/start.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
 
 test: env  ## everything: lint, book, every cell of every page, every test
 	@tools/test.sh
