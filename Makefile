@@ -35,11 +35,12 @@ zip: book  ## the book in one file, which opens from a folder without a server
 pdf: book  ## the book on paper: one PDF with contents, outline and links, printed by Chromium (some minutes)
 	@$(PY) tools/pdf.py
 
-lab: env  ## work on the exercises in JupyterLab
-	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/exercises
+lab: env  ## open JupyterLab at START HERE: pages and exercises as notebooks
+	@$(VENV)/bin/course open >/dev/null  # a student's own copies, in work/
+	@$(VENV)/bin/jupyter lab --notebook-dir=. --LabApp.default_url=/lab/tree/START-HERE.ipynb $(LAB)
 
-generate: env  ## write again what is generated from a source: errata page, glossary, student exercises
-	@for tool in tools/errata.py tools/glossary.py tools/exercises.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
+generate: env  ## write again what is generated from a source: errata pages, glossary, student exercises, START HERE
+	@for tool in tools/errata.py tools/glossary.py tools/exercises.py tools/start.py; do if [ -f $$tool ]; then $(PY) $$tool || exit 1; fi; done
 
 test: env  ## everything: lint, book, every cell of every page, every test
 	@tools/test.sh

@@ -33,7 +33,7 @@ class Settings(NamedTuple):
 
     Example:
         >>> QUIET._replace(average=0.5)  # no bar, and the mean of the parameters over the second half
-        Settings(average=0.5, tolerance=None, window=1000, progress=False, judge=True)
+        Settings(average=0.5, tolerance=None, window=1000, progress=False, judge=True, label='fit')
     """
 
     average: float = 0.0  # share of the steps, from their end, over which the parameters are averaged (Polyak and Ruppert); 0 for none
@@ -41,6 +41,7 @@ class Settings(NamedTuple):
     window: int = BLOCK  # steps in a window of that rule; with a tolerance the noise of one window is held at once
     progress: bool = True  # whether to show a bar
     judge: bool = True  # whether to warn of a run whose objective still rose or fell at its end, or was too noisy to tell
+    label: str = "fit"  # what the bar says is running
 
 
 SETTINGS, QUIET = Settings(), Settings(progress=False)
@@ -127,7 +128,7 @@ def fit(
     """
     steps = _guard.count("steps", steps)
     _check(key, estimator, optimizer, record)
-    average, tolerance, window, progress, judge = _checked(settings)
+    average, tolerance, window, progress, judge, label = _checked(settings)
     lam = jax.tree.map(_parameter, lam)
     flat, unravel = ravel_pytree(lam)
     if flat.size == 0:
@@ -141,7 +142,7 @@ def fit(
     first_averaged = steps - int(np.ceil(average * steps))
     judged = _batches(steps - steps // 4, steps // 4)
     objective, recorded, settled, done = [], [], False, 0
-    with tqdm(total=steps, disable=not progress, unit="step", unit_scale=True) as bar:
+    with tqdm(desc=label, total=steps, disable=not progress, unit="step", unit_scale=True) as bar:
         while done < steps and not settled:
             count = min(length, steps - done)
             if tolerance:  # any window may be the last
@@ -214,6 +215,7 @@ def _checked(settings) -> Settings:
         _guard.count("window", settings.window),
         _guard.switch("progress", settings.progress),
         _guard.switch("judge", settings.judge),
+        str(settings.label),
     )
 
 

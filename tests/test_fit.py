@@ -56,11 +56,11 @@ def test_blocks_and_the_bar_change_no_digit(monkeypatch, capsys):
     runs = []
     for block, progress in ((1000, False), (1000, True), (7, False), (1, False)):
         monkeypatch.setattr(fitting, "BLOCK", block)
-        runs.append(fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 150, Settings(progress=progress)))
+        runs.append(fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 150, Settings(progress=progress, label="plain")))
     for run in runs[1:]:
         assert np.array_equal(run.objective, runs[0].objective)
         assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), run.lam, runs[0].lam))
-    assert "150" in capsys.readouterr().err  # the bar was there
+    assert "plain: 100%" in capsys.readouterr().err  # the bar was there, under its name
 
 
 def test_noise_that_does_not_fit_is_drawn_in_smaller_blocks(monkeypatch):

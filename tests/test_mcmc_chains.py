@@ -31,7 +31,7 @@ def test_blocks_and_the_bar_change_no_digit(monkeypatch, capsys):
     kernel = hmc(normal, 0.4, 3, jitter=0.2)
     plain = run_chains(KEY, kernel, STARTS, 120, warmup=13, progress=False)
     shown = run_chains(KEY, kernel, STARTS, 120, warmup=13)  # blocks of two and, at the end of the warm-up, of one
-    assert "100%" in capsys.readouterr().err
+    assert "chains: 100%" in capsys.readouterr().err
     monkeypatch.setattr(chains, "BLOCK", 50)
     cut = run_chains(KEY, kernel, STARTS, 120, warmup=13, progress=False)
     for other in (shown, cut):

@@ -42,6 +42,11 @@ def test_constant_and_pointwise():
     np.testing.assert_allclose(constant.sd, np.sqrt((np.asarray(pointwise.sd) ** 2).mean()), rtol=1e-5)
 
 
+def test_the_bar_says_what_runs(capsys):
+    bootstrap_prior(mean_everywhere, HEIGHTS, 2)
+    assert "bootstrap: 100%" in capsys.readouterr().err
+
+
 def test_threads_processes_and_one_worker_agree():
     alone, threads = (bootstrap_prior(seed_of, HEIGHTS, 6, refits=Refits(workers=n), **QUIET) for n in (1, 3))
     np.testing.assert_array_equal(alone.replicates, threads.replicates)

@@ -18,7 +18,8 @@ BOOK = ROOT / "book"
 SITE = BOOK / "_build" / "html"
 DOCTREES = BOOK / "_build" / "doctrees"
 STAMP = BOOK / "_build" / "stamp.json"
-GENERATORS = ("errata.py", "exercises.py", "glossary.py")  # scripts in tools/ whose --check says whether their output is in step
+# scripts in tools/ whose --check says whether their output is in step
+GENERATORS = ("errata.py", "exercises.py", "glossary.py", "start.py")
 ADDRESS = "http://127.0.0.1:8000"
 
 
@@ -43,11 +44,11 @@ def inputs() -> dict[str, str]:
     only a build from nothing is sure to be right; ``outputs`` names the state that the pages' outputs belong to.
     """
     from tools.pages import cache_key, data_files
+    from tools.record import RECORD
 
     everything = _files([BOOK, ROOT / "course_pkg", ROOT / "solutions", ROOT / "tools", ROOT / "constraints.txt"])
-    text = [
-        path for path in everything if path.suffix in {".md", ".ipynb"} or path.relative_to(ROOT).parts[0] in {"course_pkg", "solutions"}
-    ]
+    followed = [RECORD, ROOT / "course_pkg", ROOT / "solutions"]
+    text = [path for path in everything if path.suffix in {".md", ".ipynb"} or any(one in (path, *path.parents) for one in followed)]
     frame = [path for path in everything if path not in set(text)]
     return {"text": _digest(text), "frame": _digest(frame), "outputs": f"{cache_key(ROOT)} {data_files()}"}
 

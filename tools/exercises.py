@@ -18,6 +18,7 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader.apps import NbGraderAPI
@@ -25,8 +26,19 @@ from nbgrader.preprocessors import CheckCellMetadata, ClearOutput, ClearSolution
 from nbgrader.utils import is_solution
 from traitlets.config import Config
 
+OWN = "-install"  # ends the id of the cell that is there for other machines
 HINTS = "Stuck? Put 1 (the idea), 2 (the equation) or 3 (the first line) in place of 0, and run the cell."
 GUESS = re.compile(r"^guess = .*?(?=  #)")
+INSTALL = """\
+# where the course is not at hand, as on Colab, this fetches and installs it; it takes some minutes
+import importlib.util, os, sys
+
+if importlib.util.find_spec("course_pkg") is None:
+    !git clone --quiet --depth 1 --branch {branch} {url} course
+    %pip install --quiet "./course[arviz,data,numpyro,plots,pymc]"
+    sys.path.insert(0, os.path.abspath("course"))
+    os.chdir("course/exercises/{chapter}")
+"""
 ROOT = Path(__file__).resolve().parent.parent
 STUB = Config(
     {
@@ -69,7 +81,20 @@ def student(name: str, root: Path = ROOT) -> NotebookNode:
     resources: dict[str, str] = {}
     for step in (LockCells, ClearSolutions, ClearOutput, CheckCellMetadata, ComputeChecksums):
         notebook, resources = step(config=STUB).preprocess(notebook, resources)
+    notebook.cells[1:1] = install(name)
     return notebook
+
+
+def repository() -> dict[str, str]:
+    """Where the project lies, as book/_config.yml has it; its ``url`` may be empty."""
+    return yaml.safe_load((ROOT / "book" / "_config.yml").read_text("utf8"))["repository"]
+
+
+def install(name: str) -> list[NotebookNode]:
+    """The cell with which a sheet works on its own, once the project has an address."""
+    place = repository()
+    code = INSTALL.format(**place, chapter=name.partition("/")[0]).strip()
+    return [new_code_cell(code, id=f"{name.rpartition('/')[2]}{OWN}")] if place["url"] else []
 
 
 def names(root: Path = ROOT) -> list[str]:

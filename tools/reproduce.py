@@ -7,7 +7,7 @@ The outputs of the first run are those that the book shows. They are written as 
 what their cells give now: text, tables and glued values, to the digit. Figures are not compared: what they draw is asserted or printed.
 
 A cell whose output cannot repeat says why in a tag, ``varies-with-...``; those cells run, their outputs are not compared, and they are
-listed at the end.
+listed at the end. What was found is written to book/appendix/checked.json.
 """
 
 import argparse
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python t
 import nbformat
 from jupyter_cache import get_cache
 
-from tools import pages
+from tools import pages, record
 
 TARGET = pages.ROOT / ".cache" / "reproduce"
 VARIES = "varies-with-"
@@ -66,7 +66,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run pages again and compare their outputs with those that the book shows.")
     parser.add_argument("pages", nargs="*", type=Path, help="pages or folders; all of book/ and solutions/ if none")
     chosen = [path.resolve() for path in parser.parse_args().pages]
-    paths = [path for path in pages.find_pages() if not chosen or any(path == one or one in path.parents for one in chosen)]
+    there = [path for path in pages.find_pages() if not chosen or any(path == one or one in path.parents for one in chosen)]
+    paths = [path for path in there if pages.read_page(path).fences]  # a sheet for talking over has no cell
     if not paths:
         parser.error("no text notebook there")
     if not pages.run_and_report(paths):
@@ -78,7 +79,8 @@ def main() -> int:
     notebooks, varying = zip(*(written(path) for path in paths), strict=True)
     failed = 0
     with ThreadPoolExecutor(pages.PROCESSES) as pool:
-        for notebook, result in zip(notebooks, pool.map(again, notebooks), strict=True):
+        for path, notebook, result in zip(paths, notebooks, pool.map(again, notebooks), strict=True):
+            record.note("reproduce", pages.read_page(path), {"same": not result.returncode})
             failed += bool(result.returncode)
             print("DIFFERS " if result.returncode else "the same", notebook.relative_to(TARGET), flush=True)
             if result.returncode:

@@ -2,7 +2,7 @@
 
 A page claims what its asserts check at the seeds that it was written with. Here each seed that the page itself gives, to NumPy,
 JAX, SciPy, scikit-learn, PyMC, nutpie or NumPyro, is moved by 1000, 2000, ...; asserts are counted and not obeyed.
-Seeds that the package gives inside its own functions stay.
+Seeds that the package gives inside its own functions stay. What was found is written to book/appendix/checked.json.
 
     python tools/reseed.py                                         every page of book/, at 5 shifts
     python tools/reseed.py book/mcmc/gibbs.md --shifts 2           this one, shifted by 1000 and by 2000
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python tools/reseed.py`, whose path begins in tools/
 
-from tools import pages
+from tools import pages, record
 
 STRIDE = 1000  # a page's own seeds lie closer together, and its functions would meet them again
 KEYWORDS = {"seed", "rng", "rng_seed", "random_seed", "random_state"}
@@ -230,6 +230,10 @@ def main() -> int:
             for fault in trial.faults:
                 print(f"  {fault}", flush=True)
             faults += trial.faults
+            if trial.shift == shifts[-1]:  # the page's last
+                fails = sorted({fault.line for fault in faults if fault.page == trial.page})
+                found = {"asserts": trial.asserts, "shifts": shifts, "fails": fails}
+                record.note("reseed", pages.read_page(pages.ROOT / trial.page), found)
     places = len({(fault.page, fault.line) for fault in faults})
     print(f"{len(there)} pages at {asked.shifts} shifts in {time.perf_counter() - start:.0f} s: {places or 'no'} lines fail")
     return 1 if faults else 0

@@ -10,9 +10,10 @@ import ast
 import copy
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
+from myst_nb.sphinx_ import HideCodeCellNode, NbMetadataCollector
 
 KINDS = ("setup", "check")
+CLAIMS = "seeds of its claims"  # under this name a page's build keeps them for the page What was checked
 
 
 def seeds_of(turn: ast.AST) -> int:
@@ -79,18 +80,26 @@ def line(kind: str, code: str, *, executed: bool, made: dict[str, int]) -> str:
     return badge + (" · " + first.lstrip("# ").rstrip(".") if first.startswith("#") else "")
 
 
-def fold(_app, doctree) -> None:
-    """Give set-up and check cells their line."""
+def fold(app, doctree) -> None:
+    """Give set-up and check cells their line, and keep the page's counts."""
     made: dict[str, int] = {}
+    claims: list[int] = []
     for cell in doctree.findall(lambda n: isinstance(n, nodes.container) and n.get("nb_element") == "cell_code"):
         kind = next((k for k in KINDS if f"tag_{k}" in cell["classes"]), None)
         code = next((n.astext() for n in cell.findall(nodes.literal_block)), "")
+        claims += asserts(ast.parse(code).body, dict(made))
         if kind:
             text = line(kind, code, executed=cell.get("exec_count") is not None, made=made)
             cell["classes"].append("quiet")
             cell["hide_mode"], cell["prompt_show"], cell["prompt_hide"] = "all", text, text
         else:
             asserts(ast.parse(code).body, made)  # its loops over seeds count for later cells
+    NbMetadataCollector.set_doc_data(app.env, app.env.docname, CLAIMS, claims)
+
+
+def row_of(docname: str) -> str:
+    """The anchor of a page's row on the page What was checked."""
+    return f"checked-{docname.replace('/', '-')}"
 
 
 def on_paper(app, doctree, _docname) -> None:
@@ -107,6 +116,9 @@ def open_fold(self, node) -> None:
     shown, hidden = (self.encode(node[f"prompt_{key}"]) for key in ("show", "hide"))
     titles = f'<p class="collapsed admonition-title">{shown}</p><p class="expanded admonition-title">{hidden}</p>'
     summary = shown if shown == hidden else titles
+    if shown.startswith("✓"):
+        row = self.builder.get_relative_uri(self.builder.current_docname, "appendix/checked") + "#" + row_of(self.builder.current_docname)
+        summary += f' <a class="record" href="{row}" aria-label="record of this page’s checks">record</a>'
     self.body.append(f'<details class="admonition hide {" ".join(node["classes"])}">\n<summary>{summary}</summary>\n')
 
 

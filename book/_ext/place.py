@@ -9,6 +9,8 @@ from sketches import SKETCHES
 from sphinx.util.docutils import SphinxDirective
 
 LANE, LINE = 68, 46  # pixels: the height of a chapter's lane on the map, and where in it the pages lie
+PICTURE = "_static/picture.png"  # by tests/site/picture.py
+PICTURE_SHOWS = "The front page’s title and dial: a falling density of the day of the next failure, and the expected loss of each day."
 STARS = ("", "★", "★★", "★★★")
 
 
@@ -206,6 +208,10 @@ def head(app, pagename, _templatename, context, doctree) -> None:
     context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
     title = html.escape(re.sub(r"<[^>]*>", "", context.get("title", "")), quote=True).replace("&amp;", "&")
     facts = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title or app.config.html_title}
+    home = app.config.html_baseurl.rstrip("/")
+    picture = f"{home}/{PICTURE}" if home else context["pathto"](PICTURE, 1)
+    facts |= {"og:image": picture, "og:image:width": "1200", "og:image:height": "630", "og:image:alt": PICTURE_SHOWS}
+    context["metatags"] += '\n<meta name="twitter:card" content="summary_large_image" />'
     if words := html.escape(description(doctree, pagename), quote=True):
         facts |= {"og:description": words}
         context["metatags"] += f'\n<meta name="description" content="{words}" />'

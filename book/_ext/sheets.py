@@ -51,6 +51,8 @@ def text(sheet: contents.Sheet, cells: list) -> str:
     """The page as MyST text, from the cells of the student's notebook."""
     pieces = []
     for cell in cells:
+        if cell.id.endswith("-install"):
+            continue
         if cell.cell_type == "code":
             if task := HINT.search(cell.source):
                 pieces.append(folded(task[1]))
@@ -70,7 +72,7 @@ def text(sheet: contents.Sheet, cells: list) -> str:
 def write_pages(app, config) -> None:  # noqa: ARG001
     """Write what is older than its source, or than the programs that make it."""
     known = contents.sheets()
-    makers = [Path(__file__), ROOT / "tools" / "exercises.py"]
+    makers = [Path(__file__), ROOT / "tools" / "exercises.py", contents.BOOK / "_config.yml"]
     for name, sheet in known.items():
         source = ROOT / "solutions" / f"{name}.md"
         page, notebook = PAGES / f"{name}.md", NOTEBOOKS / f"{name}.ipynb"

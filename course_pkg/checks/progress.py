@@ -59,7 +59,7 @@ def entries() -> tuple[Entry, ...]:
 
     Example:
         >>> entries()[0].number, entries()[0].sheet.name
-        ('1.1', 'decisions/classification')
+        ('1.1', 'decisions/conjugacy')
     """
     chapters: dict[str, int] = {}
     found = []
@@ -73,7 +73,7 @@ def entries() -> tuple[Entry, ...]:
 
 
 def find(name: str) -> Entry:
-    """The sheet that is meant by a number, such as ``1.4``, or by its name, with or without the chapter.
+    """The sheet that is meant by a number, such as ``1.2``, or by its name, with or without the chapter.
 
     Raises:
         ValueError: if no sheet, or more than one, is called so.

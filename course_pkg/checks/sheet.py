@@ -35,6 +35,7 @@ class Sheet(NamedTuple):
     stars: int
     cells: tuple[Cell, ...]
     minutes: tuple[tuple[str, int], ...]  # of each part that has a verdict
+    total: int  # minutes, with those of what has none
 
 
 @functools.lru_cache
@@ -53,7 +54,7 @@ def read_sheet(path: Path, name: str) -> Sheet:
     minutes = map(int, (top[3] or top[1]).split(" + "))
     parts = [cell.part for cell in cells if cell.source.startswith("check(")]
     stars = ("one star", "two stars", "three stars").index(top[2]) + 1
-    return Sheet(name, title[1], stars, tuple(cells), tuple(zip(parts, minutes, strict=True)))
+    return Sheet(name, title[1], stars, tuple(cells), tuple(zip(parts, minutes, strict=True)), int(top[1]))
 
 
 def _tables(source: str) -> list[symtable.SymbolTable]:

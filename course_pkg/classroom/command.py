@@ -1,6 +1,6 @@
 """The program ``course``, for who does the exercises. Nothing leaves this machine.
 
-A sheet is named by its number in ``course list``, such as 1.4, or by its name, such as ridge.
+A sheet is named by its number in ``course list``, such as 1.2, or by its name, such as ridge.
 """
 
 import importlib.metadata
@@ -59,7 +59,7 @@ def list_(chapter: str) -> None:
     done = progress.passed()
     for entry in progress.entries():
         if entry.sheet.name.startswith(chapter) or entry.number.split(".")[0] == chapter:
-            words = f"{sum(entry.minutes.values()):>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
+            words = f"{entry.sheet.total:>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
             click.echo(f"{entry.mark(done)} {entry.number:<5}{words}")
 
 

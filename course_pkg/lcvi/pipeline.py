@@ -112,13 +112,13 @@ def calibrate(
 
     settings = Settings(tolerance=optimisation.tolerance, progress=optimisation.progress, judge=False)  # both are judged together, below
 
-    def climb(k, estimator, begin):
+    def climb(label, k, estimator, begin):
         estimator = estimator if optimisation.batch is None else gradients.minibatch(estimator, optimisation.batch)
-        return fit(k, estimator, adam, begin, data, optimisation.steps, settings)
+        return fit(k, estimator, adam, begin, data, optimisation.steps, settings._replace(label=label))
 
     plain = gradients.reparameterized(model, family, optimisation.samples, entropy="closed form" if family.affine else "monte carlo")
-    start = climb(keys[7], plain, family.init(model.dim)).lam if optimisation.warm_start else family.init(model.dim)
-    plain_run = climb(keys[0], plain, start)
+    start = climb("warm start", keys[7], plain, family.init(model.dim)).lam if optimisation.warm_start else family.init(model.dim)
+    plain_run = climb("plain", keys[0], plain, start)
     predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), objective.predictive_draws)
     plain_y = predict(keys[1], plain_run.lam, data)
 
@@ -133,7 +133,7 @@ def calibrate(
     term = _term(model, utility, objective, greatest)
     decider, h = _decider(objective.decisions, model, loss, keys[2], known, plain_h, warm=optimisation.warm_start)
     draws = {"samples": optimisation.samples, "utility_samples": optimisation.utility_samples}
-    run = climb(keys[3], steps.calibrated(model, family, term, decide=decider, **draws), Pair(start, h))
+    run = climb("calibrated", keys[3], steps.calibrated(model, family, term, decide=decider, **draws), Pair(start, h))
 
     for name, ended in (("plain", plain_run), ("calibrated", run)):
         if doubt := convergence.doubt(ended.objective):

@@ -74,7 +74,7 @@ def run_chains(
         states = _first(kernel, _labels_or_floats(jax.vmap(kernel.init), jax.vmap(kernel.step), positions, floats, *lengths.pop()))
     parts, done, total = [], 0, draws + warmup
     length = min(BLOCK, max(1, total // 50)) if progress else BLOCK
-    with tqdm(total=total, disable=not progress, unit="step", unit_scale=True) as bar:
+    with tqdm(desc="chains", total=total, disable=not progress, unit="step", unit_scale=True) as bar:
         while done < total:
             keep = done >= warmup
             count = min(length, (total if keep else warmup) - done)

@@ -96,7 +96,7 @@ def bootstrap_prior(
     kept = None if refits.folder is None else _open(refits.folder, key, leaves)
     seeds = [np.asarray(jax.random.key_data(jax.random.fold_in(key, replicate))) for replicate in range(n_bootstrap)]
     done = {k: np.load(_file(kept, k)) for k in range(n_bootstrap) if kept is not None and _file(kept, k).is_file()}
-    with tqdm(total=n_bootstrap, initial=len(done), disable=not progress, unit="refit") as bar:
+    with tqdm(desc="bootstrap", total=n_bootstrap, initial=len(done), disable=not progress, unit="refit") as bar:
         pool = refits.executor or ThreadPoolExecutor(refits.workers)
         try:
             jobs = {pool.submit(_replicate, refit, seeds[k], leaves, structure): k for k in range(n_bootstrap) if k not in done}

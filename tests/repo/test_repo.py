@@ -198,7 +198,7 @@ def test_no_test_lies_where_make_test_does_not_look():
     assert not [path for path in tests if not any(path == place or place in path.parents for place in looked)]
 
 
-@pytest.mark.parametrize("script", ["tools/setup_env.sh", "tools/test.sh", ".ci/run"])
+@pytest.mark.parametrize("script", ["tools/setup_env.sh", "tools/test.sh", ".ci/run", "postBuild"])
 def test_scripts_can_be_run(script):
     assert os.access(ROOT / script, os.X_OK), f"chmod +x {script}"
     subprocess.run(["bash", "-n", script], cwd=ROOT, check=True)

@@ -16,6 +16,7 @@ KINDS = [
     "about",
     "appendix/errata",
     "appendix/errata/posthoc",
+    "appendix/checked",
     "appendix/glossary",
     "appendix/notation",
     "appendix/references",

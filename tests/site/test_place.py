@@ -36,6 +36,8 @@ def test_a_link_that_is_shared_says_what_it_leads_to(html):
         assert re.findall(r'<meta property="og:description" content="([^"]*)"', text) == [words]
         (title,) = re.findall(r'<meta property="og:title" content="([^"]*)"', text)
         assert title
+        (picture,) = re.findall(r'<meta property="og:image" content="([^"]*)"', text)
+        assert (SITE / page).parent.joinpath(picture).resolve().read_bytes().startswith(b"\x89PNG")
         assert not re.search(r"[\\$]|\{\w+\}", words), page
         described.setdefault(words, []).append(page)
     assert [same for same in described.values() if len(same) > 1] == []
