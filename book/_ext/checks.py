@@ -116,10 +116,11 @@ def open_fold(self, node) -> None:
     shown, hidden = (self.encode(node[f"prompt_{key}"]) for key in ("show", "hide"))
     titles = f'<p class="collapsed admonition-title">{shown}</p><p class="expanded admonition-title">{hidden}</p>'
     summary = shown if shown == hidden else titles
-    if shown.startswith("✓"):
+    link = ""
+    if shown.startswith("✓"):  # not in the line itself: what is in a button cannot be reached by a screen reader
         row = self.builder.get_relative_uri(self.builder.current_docname, "appendix/checked") + "#" + row_of(self.builder.current_docname)
-        summary += f' <a class="record" href="{row}" aria-label="record of this page’s checks">record</a>'
-    self.body.append(f'<details class="admonition hide {" ".join(node["classes"])}">\n<summary>{summary}</summary>\n')
+        link = f'<p class="record"><a href="{row}">What was checked on this page, and when</a></p>\n'
+    self.body.append(f'<details class="admonition hide {" ".join(node["classes"])}">\n<summary>{summary}</summary>\n{link}')
 
 
 def setup(app) -> dict:
