@@ -30,7 +30,7 @@ NUMBER = """for (const link of document.querySelectorAll(".paper-contents a"))
 def parts(only: list[str] | None = None) -> list[dict]:
     """The parts of the book with their pages in reading order, those below other pages and the sheets of exercises among them."""
     sys.path.insert(0, str(BOOK / "_ext"))
-    import contents
+    import contents  # type: ignore[import-not-found]
 
     below = contents.below() | {"exercises": [f"exercises/{name}" for name in contents.sheets()]}
     found = [
