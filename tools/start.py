@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 sys.path.insert(0, str(ROOT))  # for `python tools/start.py`, whose path begins in tools/
 
-from course_pkg.checks.progress import entries, passed
+from course_pkg.checks.progress import entries, passed  # noqa: E402
 
 contents: Any = importlib.import_module("contents")  # from book/_ext
 
