@@ -146,6 +146,9 @@ def _check(model):
             )
     if model.discrete_value_vars:
         name = model.values_to_rvs[model.discrete_value_vars[0]].name
+        whole = name.removesuffix("_unobserved")
+        if name != whole and f"{whole}_observed" in model.named_vars:
+            raise ValueError(f"model imputes missing values of {whole}, which are whole numbers; leave out the rows where it is missing")
         raise ValueError(f"model has the discrete variable {name}; sum it out, for example with pm.Mixture or pymc_extras.marginalize")
 
 
@@ -225,9 +228,12 @@ def _given_free(model, inputs, signature, outcomes):
 
 def _values(variable):
     """Least and greatest of whole numbers; None where the outcome is none, or may lie below 0: PyMC does not say."""
+    from pytensor.graph.traversal import ancestors
+
     op = variable.owner.op
     kind = type(op).__name__.removesuffix("RV")
-    if "int" not in variable.dtype or any(word in kind for word in ("Uniform", "Custom")):
+    parts = [type(node.owner.op).__name__ for node in ancestors([variable]) if node.owner is not None]  # of a mixture
+    if "int" not in variable.dtype or "Custom" in kind or any("DiscreteUniform" in part for part in parts):
         return None
     if kind == "Categorical":
         (p,) = op.dist_params(variable.owner)
@@ -269,7 +275,20 @@ def _import_without_a_trace():
     from pymc.sampling.jax import get_jaxified_graph
 
     jax.config.update("jax_enable_x64", before)  # the first import turns double precision on for everybody
+    _mend_categories()
     return get_jaxified_graph
+
+
+@cache
+def _mend_categories():
+    """Draw a class with its own probability: PyTensor hands JAX log p / (1 - p) for log p, and mixtures choose their parts by it."""
+    from pytensor.link.jax.dispatch.random import jax_sample_fn
+    from pytensor.tensor.random.basic import CategoricalRV
+
+    def draw(key, size, dtype, p):
+        return jax.random.categorical(key, jnp.log(p), shape=size).astype(dtype)
+
+    jax_sample_fn.register(CategoricalRV, lambda op, node: draw)  # noqa: ARG005
 
 
 def _is_drawn(variable) -> bool:
@@ -380,6 +399,8 @@ def _differentiable(variable) -> bool:
     from pytensor.tensor.random.op import RandomVariable
 
     op = variable.owner.op
+    if "float" not in variable.dtype:
+        return False
     if isinstance(op, RandomVariable):
         return type(op).__name__.removesuffix("RV") in DIFFERENTIABLE
     if isinstance(op, SymbolicRandomVariable):

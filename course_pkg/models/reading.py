@@ -135,8 +135,8 @@ def _check_sum(model, data, n):
         parts = [map_rows(lambda a, part=part: a[part], data, model.reading) for part in (slice(0, 1), slice(1, n))]
         one, others = (float(model.log_likelihood(theta, part)) for part in parts)
     except (TypeError, ValueError, IndexError, RuntimeError) as problem:  # the last: NumPyro's scan
-        first_line = str(problem).split("\n", 1)[0]
-        raise ValueError(f"data cannot be taken in parts: {_why(model, n) or first_line}") from problem
+        why = _why(model, n) or _tied(model, data) or str(problem).split("\n", 1)[0]
+        raise ValueError(f"data cannot be taken in parts: {why}") from problem
     apart = abs(one + others - total)
     if np.isfinite(apart) and apart > (1e-4 if n <= FEW else 1e-3) * max(1.0, abs(one), abs(others)):
         why = _why(model, n) or (
@@ -144,6 +144,15 @@ def _check_sum(model, data, n):
         )
         sums = f"one row and the others have log likelihoods {one:g} and {others:g}, all {total:g}"
         raise ValueError(f"data cannot be taken in parts: {sums}; {why}")
+
+
+def _tied(model, data) -> str:
+    """What the model says of other rows, if it belongs to its own."""
+    try:
+        model.reading.covariates(map_rows(lambda a: a[:1], data, model.reading))
+    except ValueError as problem:
+        return str(problem)
+    return ""
 
 
 def _why(model, n) -> str:

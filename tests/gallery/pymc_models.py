@@ -283,6 +283,26 @@ def two_groups_of_a_trial():
     pm.StudentT("seen", nu=pm.Exponential("nu", 1 / 29) + 1, mu=mu[treated], sigma=sigma[treated], observed=y)
 
 
+@example(rows="x sizes y")
+@model_of()
+def votes_by_covariates():
+    x, sizes, y = pm.Data("x", s.X), pm.Data("sizes", s.VOTES.sum(1)), pm.Data("y", s.VOTES)
+    pm.Multinomial("seen", n=sizes, p=pm.math.softmax(x @ pm.Normal("w", shape=(2, 3)), axis=-1), observed=y)
+
+
+@example(rows="y")
+@model_of()
+def waiting_in_whole_days():
+    pm.DiscreteWeibull("seen", q=pm.Beta("q", 2, 2), beta=pm.LogNormal("beta", 0, 0.3), observed=pm.Data("y", s.COUNT))
+
+
+@example(rows="x y", apart="the model holds an array of 12 rows that is no pm.Data")
+@model_of()
+def trials_inside():
+    mean, y = regression(y=s.HITS)
+    pm.Binomial("seen", n=s.TRIALS, logit_p=mean, observed=y)
+
+
 @example(rows="sizes y")
 @model_of()
 def votes_of_districts():
@@ -313,6 +333,15 @@ def mixture_of_regressions():
     x, y = pm.Data("x", s.X), pm.Data("y", s.Y)
     b = pm.Normal("b", 0, 2, shape=(2, 2))
     pm.NormalMixture("seen", w=pm.Dirichlet("w", np.ones(2)), mu=x @ b, sigma=1.0, observed=y)
+
+
+@example(rows="x y")
+@model_of()
+def weights_of_each_row():
+    share, y = regression(y=s.COUNT)
+    share = pm.math.sigmoid(share)
+    kinds = [pm.Poisson.dist(pm.HalfNormal("few", 1)), pm.Poisson.dist(pm.HalfNormal("many", 5))]
+    pm.Mixture("seen", w=pt.stack([share, 1 - share], axis=-1), comp_dists=kinds, observed=y)
 
 
 @example(rows="y")
@@ -572,6 +601,12 @@ def change_point_on_a_day():
 def mixture_with_labels():
     kind = pm.Categorical("kind", [0.5, 0.5], shape=s.N)
     pm.Normal("seen", pm.Normal("mu", shape=2)[kind], 1, observed=s.Y)
+
+
+@example(refused="imputes missing values of seen, which are whole numbers; leave out the rows where it is missing")
+@model_of()
+def missing_counts():
+    pm.Poisson("seen", pm.HalfNormal("rate", 3), observed=np.ma.masked_array(s.COUNT, ~s.SEEN))
 
 
 @example(refused="takes minibatches of seen itself; give it all rows")
