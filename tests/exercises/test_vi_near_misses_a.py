@@ -349,7 +349,7 @@ NEAR_MISSES = [
     ("simple-model/marginal", "tau a standard deviation", lambda m, x, t, a, b: _marginal(m, x, t**-2, a, b), "Not that"),
     ("simple-model/marginal", "tau a variance", lambda mu, x, t, a, b: _marginal(mu, x, 1 / t, a, b), "Your answer is right"),
     ("simple-model/marginal", "beta a scale", lambda mu, x, t, a, b: _marginal(mu, x, t, a, 1 / b), "Your answer is right"),
-    ("simple-model/marginal", "rounded", lambda *case: np.round(_marginal(*case), 1), "Close, but not exact"),
+    ("simple-model/marginal", "rounded", lambda *case: np.round(_marginal(*case), 1), ""),
     ("simple-model/marginal", "one number", lambda *case: _marginal(*case).sum(), "shape"),
     ("bound-that-rises/score", "error of log joint", lambda c, j, q: (c - (j - q).mean()) / stats.sem(j), "Not that score"),
     ("bound-that-rises/score", "a score for each draw", lambda c, j, q: (c - j + q) / stats.sem(j - q), "to be one number"),

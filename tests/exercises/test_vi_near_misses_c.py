@@ -258,7 +258,6 @@ RIGHT = [
     ("two-bumps/forward", "trapezoid", lambda t, lp: _fw(t, lp, step=np.gradient)),
     ("two-bumps/forward", "normalised", lambda t, lp: _fw(t, special.log_softmax(lp), step=lambda t: 1.0)),
     ("two-bumps/divergence", "JAX", _by_jax),
-    ("two-bumps/closest", "JAX", lambda *c: _down(*c, aim=lambda *d: float(_by_jax(*d)))),
     ("two-bumps/closest", "Powell", lambda *c: _down(*c, method="Powell")),
     ("two-bumps/closest", "a finer grid", lambda *c: _finer_grid(*c)),
     ("two-bumps/closest", "L-BFGS", lambda *c: _down(*c, method="L-BFGS-B", bounds=[(-5, 5), (-1, 2)])),
@@ -381,7 +380,6 @@ WRONG = [
         "a dip",
     ),
     ("two-bumps/closest", "start right", lambda *c: _down(*c, starts=[(3, 0.1)]), "bottom of a dip"),
-    ("two-bumps/closest", "start at the top", lambda t, lp, a: _down(t, lp, a, starts=[(t[np.argmax(lp)], -0.1)]), "start in all of them"),
     (
         "two-bumps/closest",
         "two starts",
@@ -391,7 +389,6 @@ WRONG = [
     ("two-bumps/closest", "off the grid", lambda *c: _down(*c, starts=[(3, 0.1), (-30, 0.1)]), "lies on the grid"),
     ("two-bumps/closest", "a coarse grid", _by_grid, ""),
     ("two-bumps/closest", "mean alone", lambda *c: _down(*c)[0], "2 values"),
-    ("two-bumps/closest", "half", lambda t, lp, a: _down(t, lp, 0.5), "Not that normal"),
     ("two-bumps/risks", "in place", _risk_in_place, "`log_p` is not what it was"),
     ("two-bumps/risks", "log p", lambda *c: _risk(*c, p=lambda lp: lp), "Not those risks"),
     ("two-bumps/risks", "root of sigma", lambda *c: _risk(*c, q=lambda f, t: stats.norm.pdf(t, f[0], f[1] ** 0.5)), "other spreads"),
