@@ -80,11 +80,7 @@ const quoted = (words) => JSON.stringify(words.replace(/\s+/g, " ").trim());
   await MathJax.startup.promise;
   MathJax.startup.document.options.enableAssistiveMml = false;
   MathJax.startup.document.clear();
-  const formulas = [...frame.querySelectorAll(".math")];
-  const sources = formulas.map((formula) => formula.textContent.trim());
   await MathJax.typesetPromise(book);
-  // read aloud by its source, and one thing for the reader of a tagged file rather than a hundred
-  formulas.forEach((formula, k) => Object.assign(formula, { role: "img", ariaLabel: sources[k] }));
   await document.fonts.ready;
   await Promise.all([...document.images].map((image) => image.decode().catch(() => {})));
   dispatchEvent(new Event("beforeprint"));
