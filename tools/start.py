@@ -7,7 +7,6 @@ It is made from book/_toc.yml, the first lines of the pages and the sheets of so
 """
 
 import argparse
-import collections
 import importlib
 import sys
 from pathlib import Path
@@ -40,9 +39,9 @@ def page_link(page: contents.Page) -> str:
     return f"[{page.number} {page.title}](book/{page.name}.md)".replace("[ ", "[")
 
 
-def sheet_link(sheet: contents.Sheet, number: str) -> str:
+def sheet_link(sheet: contents.Sheet, number: str | None) -> str:
     """A sheet by its number and its title: the student's own copy, which `course open` makes."""
-    return f"Sheet {number}: [{sheet.title}](work/{sheet.name}.ipynb)"
+    return f"{f'Sheet {number}' if number else 'To talk over'}: [{sheet.title}](work/{sheet.name}.ipynb)"
 
 
 def course() -> list[tuple[contents.Page, list[contents.Sheet]]]:
@@ -52,14 +51,8 @@ def course() -> list[tuple[contents.Page, list[contents.Sheet]]]:
 
 
 def numbered() -> dict[str, str]:
-    """The number of each sheet, such as 1.4, in the order of the course."""
-    counts: collections.Counter[str] = collections.Counter()
-    found = {}
-    for name in (sheet.name for _, sheets in course() for sheet in sheets):
-        chapter = name.partition("/")[0]
-        counts[chapter] += 1
-        found[name] = f"{len(counts)}.{counts[chapter]}"
-    return found
+    """The number of each sheet that has a verdict, such as 1.4; the others are for talking over."""
+    return {entry.sheet.name: entry.number for entry in entries()}
 
 
 def listing() -> str:
@@ -71,7 +64,7 @@ def listing() -> str:
             number = f"{page.number.partition('.')[0]} " if page.number else ""
             lines += ["", f"## {number}{part}", ""]
         lines.append(f"- {page_link(page)} · {page.minutes} min{STARS[page.stars]}")
-        lines += [f"  - {sheet_link(sheet, numbers[sheet.name])} · {sheet.minutes} min{STARS[sheet.stars]}" for sheet in sheets]
+        lines += [f"  - {sheet_link(sheet, numbers.get(sheet.name))} · {sheet.minutes} min{STARS[sheet.stars]}" for sheet in sheets]
     return "\n".join(lines).strip()
 
 
@@ -103,7 +96,7 @@ def progress() -> str:
         elif missing and not following:
             parts = known[missing.name].minutes
             begun = f" ({len(done & set(parts))} of {len(parts)} parts)" if done & set(parts) else ""
-            following = f"**Next:** {', '.join(map(page_link, unread))}, then {sheet_link(missing, numbers[missing.name])}{begun}."
+            following = f"**Next:** {', '.join(map(page_link, unread))}, then {sheet_link(missing, numbers.get(missing.name))}{begun}."
     return f"{sum(not entry.left(done) for entry in known.values())} of {len(known)} sheets with verdicts are done. {following}".strip()
 
 
