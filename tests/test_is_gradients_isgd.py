@@ -171,7 +171,7 @@ def test_the_expected_run_is_one_over_one_minus_p_and_the_first_step_is_fresh():
 
 def test_a_fresh_gradient_is_forced_when_the_effective_share_falls():
     lazy = isgd(MODEL, MEAN_FIELD, 50, reuse=1.0, weighting=Weighting(min_ess=0.5))
-    still = fit(jax.random.key(0), lazy, optax.sgd(1e-7), MEAN_FIELD.init(DIM), DATA, 200, QUIET)
+    still = fit(jax.random.key(0), lazy, optax.sgd(1e-7), MEAN_FIELD.init(DIM), DATA, 200, Settings(progress=False, judge=False))
     moving = fit(jax.random.key(0), lazy, optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 200, Settings(progress=False, judge=False))
     wary = isgd(MODEL, MEAN_FIELD, 50, reuse=1.0, weighting=Weighting(min_ess=0.95))
     strict = fit(jax.random.key(0), wary, optax.adam(0.1), MEAN_FIELD.init(DIM), DATA, 200, Settings(progress=False, judge=False))
@@ -186,7 +186,8 @@ def test_an_adaptive_run_reuses_where_there_is_a_slope_and_stops_where_there_is_
     narrow = jnp.full(DIM, -9.0)  # far away and certain of it, then at the posterior
     away = families.Diagonal(exact.mean + jnp.array([40.0, -40.0]), narrow)
     there = families.Diagonal(exact.mean, -0.5 * jnp.log(jnp.diag(jnp.linalg.inv(exact.covariance))))
-    far, near = (fit(jax.random.key(0), estimator, optax.sgd(1e-9), lam, DATA, 1000, QUIET).state for lam in (away, there))
+    at_rest = Settings(progress=False, judge=False)  # neither run is to move
+    far, near = (fit(jax.random.key(0), estimator, optax.sgd(1e-9), lam, DATA, 1000, at_rest).state for lam in (away, there))
     assert float(far.agreement) > 0.9
     assert int(far.fresh) < 200
     assert float(near.agreement) < 0.6
