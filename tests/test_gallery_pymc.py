@@ -62,7 +62,7 @@ def test_predictions_scatter_as_pymc_s_own(name, request):
     if name not in DRAWN and not request.config.getoption("--thorough"):
         pytest.skip("in the thorough tier")
     written = WORKING[name].build()
-    with jax.numpy_rank_promotion("allow"):  # in single precision: NumPyro's binomial, which PyTensor takes, draws in no other
+    with jax.numpy_rank_promotion("allow"):
         model, _ = models.as_model(written)
         theta = 0.7 * np.random.default_rng(3).normal(size=model.dim)
         ours = np.asarray(jax.vmap(model.predict, (0, None))(jax.random.split(jax.random.key(0), DRAWS), theta), float)
@@ -75,6 +75,20 @@ def test_predictions_scatter_as_pymc_s_own(name, request):
         one, other = (np.arctan((y - middle) / wide) ** power for y in (ours, theirs))
         z = (one.mean(axis=0) - other.mean(axis=0)) / np.sqrt((one.var(axis=0) + other.var(axis=0)) / DRAWS + 1e-9)
         assert np.abs(z).max() < LIMIT
+
+
+@pytest.mark.parametrize("double", [False, True])
+def test_successes_are_counted_in_either_precision(double):
+    trials, chance = np.array([3, 8, 40]), 0.3
+    with pm.Model() as written:
+        pm.Binomial("won", n=pm.Data("trials", trials), p=pm.math.sigmoid(pm.Normal("logit")), observed=trials // 2)
+    with jax.enable_x64(double), jax.numpy_rank_promotion("allow"):
+        model, _ = models.as_model(written)
+        theta = np.log([chance / (1 - chance)])
+        won = np.asarray(jax.vmap(model.predict, (0, None))(jax.random.split(jax.random.key(4), DRAWS), theta), float)
+    mean, variance = trials * chance, trials * chance * (1 - chance)
+    assert np.abs((won.mean(axis=0) - mean) / np.sqrt(variance / DRAWS)).max() < LIMIT
+    assert np.allclose(won.var(axis=0), variance, rtol=5.5 * np.sqrt(2 / DRAWS))
 
 
 @pytest.mark.filterwarnings("ignore:.*(RandomVariable Ops will stop|without an explicit rng):DeprecationWarning")  # PyMC's own Simulator

@@ -275,20 +275,27 @@ def _import_without_a_trace():
     from pymc.sampling.jax import get_jaxified_graph
 
     jax.config.update("jax_enable_x64", before)  # the first import turns double precision on for everybody
-    _mend_categories()
+    _mend_draws()
     return get_jaxified_graph
 
 
 @cache
-def _mend_categories():
-    """Draw a class with its own probability: PyTensor hands JAX log p / (1 - p) for log p, and mixtures choose their parts by it."""
+def _mend_draws():
+    """Draw a class with its own probability: PyTensor hands JAX log p / (1 - p) for log p, and mixtures choose their parts by it.
+
+    And count successes in double precision, too, where the function that PyTensor takes for it stops.
+    """
     from pytensor.link.jax.dispatch.random import jax_sample_fn
-    from pytensor.tensor.random.basic import CategoricalRV
+    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV
 
     def draw(key, size, dtype, p):
         return jax.random.categorical(key, jnp.log(p), shape=size).astype(dtype)
 
+    def successes(key, size, dtype, n, p):
+        return jax.random.binomial(key, n, p, shape=size).astype(dtype)
+
     jax_sample_fn.register(CategoricalRV, lambda op, node: draw)  # noqa: ARG005
+    jax_sample_fn.register(BinomialRV, lambda op, node: successes)  # noqa: ARG005
 
 
 def _is_drawn(variable) -> bool:
