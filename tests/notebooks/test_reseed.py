@@ -189,9 +189,12 @@ def test_the_command_fails_if_an_assert_does(monkeypatch, capsys, failures):
         name = path.relative_to(reseed.pages.ROOT).as_posix()
         return reseed.Trial(name, shift, 1, 1, [reseed.Fault(name, 9, shift, 3, 1, "assert False")] * failures, 0.0)
 
+    noted = []
     monkeypatch.setattr(reseed, "reseed", trial)
+    monkeypatch.setattr(reseed.record, "note", lambda kind, page, found: noted.append((kind, page.name, found["fails"])))
     monkeypatch.setattr("sys.argv", ["reseed.py", str(reseed.pages.ROOT / "book" / "intro.md"), "--shifts", "2", "--first", "3"])
     assert reseed.main() == failures
+    assert noted == [("reseed", "book/intro.md", [9] * failures)]
     out = capsys.readouterr().out
     assert out.count("book/intro.md:9: shift 3000: fails 1 of 3: assert False") == failures
     assert out.count("shift 4000") == 1 + failures
