@@ -46,7 +46,7 @@ def _opened(entry: progress.Entry) -> Path:
     return path
 
 
-@click.group(help=__doc__, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(help=(__doc__ or "").replace("``", ""), context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     if not (ROOT / "exercises").is_dir():
         raise click.ClickException(f"there are no exercises in {ROOT}: run it in a clone of the course, after `make env`")
