@@ -11,12 +11,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
-import click
-
+from course_pkg._extras import needs
 from course_pkg.checks import hint, progress, sheet
 from course_pkg.checks.record import ROOT
 
+click: Any = needs("click", "book")
 SECONDS = 120.0  # for all verdicts of a sheet; most take less than ten
 
 
