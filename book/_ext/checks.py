@@ -77,7 +77,7 @@ def line(kind: str, code: str, *, executed: bool, made: dict[str, int]) -> str:
     if seeded:
         badge += (" at " if len(seeded) == len(held) else f", {len(seeded)} at ") + some(min(seeded), "seed")
     first = code.lstrip().splitlines()[0]
-    return badge + (" · " + first.lstrip("# ").rstrip(".") if first.startswith("#") else "")
+    return badge + (" · " + first.lstrip("# ").rstrip(".").replace("`", "") if first.startswith("#") else "")
 
 
 def fold(app, doctree) -> None:
