@@ -53,6 +53,7 @@ def use_style():
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is not None:
         _show_plain_numbers(shell)
+        plt.switch_backend(plt.get_backend())  # at its first figure the notebook's backend sets the formats anew: now, and not later
         shell.display_formatter.formatters["image/svg+xml"].for_type(plt.Figure, vector)
 
 
