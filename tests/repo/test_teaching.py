@@ -113,8 +113,8 @@ def test_every_sheet_with_an_open_part_has_a_rubric():
 
 
 def test_every_command_of_course_that_a_page_names_exists():
-    named = {
-        name for text in TEXT.values() for name in re.findall(r"\bcourse ([a-z]+)\b(?=[^.]*`|.*$)", "\n".join(re.findall(r"`[^`]+`", text)))
-    }
-    assert named
+    pytest.importorskip("course_pkg.classroom.teacher", reason="the teacher's half of `course` is not here")
+    code = [words for text in TEXT.values() for words in re.findall(r"`course ([a-z]+)|^course ([a-z]+)", text, re.MULTILINE)]
+    named = {name for pair in code for name in pair if name}
+    assert {"release", "grade", "report"} <= named
     assert named <= set(course.commands), named - set(course.commands)
