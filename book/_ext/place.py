@@ -143,6 +143,8 @@ class Plan(FrontPiece):
             plan = contents.plan(self.arguments[0], self.options["rows"], list(self.content))
         except ValueError as error:
             raise self.error(str(error)) from error
+        for sheet in (sheet for block in plan.blocks for sheet in block.sheets):
+            self.env.note_dependency(str(contents.BOOK.parent / "solutions" / f"{sheet.name}.md"))
         titles = "".join(f'<th scope="col">{title}</th>' for title in (plan.rows, "Pages", "Sheets", "Hours", "To plan"))
         return (
             f'<div class="pst-scrollable-table-container"><table class="table weeks"><thead><tr>{titles}</tr></thead>'
