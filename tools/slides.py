@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 PICTURES = 3  # of a page
 NOTES = 3  # paragraphs beside a picture or a box
 STATIC = ("dial.css", "dial.js", "dial-vega.js", "favicon.svg", "fonts", "mathjax")
-UNSHOWN = "a.headerlink, button, script:not([type='application/json']), .toggle-details, details.hide, .caption-number"
+UNSHOWN = "a.headerlink, button, script:not([type='application/json']), .eqno, details.hide, .caption-number"
 STARS = ("", "★", "★★", "★★★")
 
 

@@ -37,42 +37,40 @@ return {
 SOUND = {"full": [], "small": [], "broken": [], "bare": [], "wrong": []}
 
 
-@pytest.fixture(scope="module")
-def decks(tmp_path_factory):
-    """All decks, in a folder."""
+@pytest.fixture(scope="module", params=CHAPTERS)
+def deck(request, tmp_path_factory):
+    """The folder of a deck, its chapter and how many slides it has; one chapter quickly, all of them in the thorough tier."""
     if not pages():
         pytest.fail(f"the book is not built in {SITE}: run `make book` first")
     folder = tmp_path_factory.mktemp("slides")
-    return folder, slides.write(list(contents.chapters()), SITE, folder / "decks")
+    (count,) = slides.write([request.param], SITE, folder / "decks").values()
+    return folder, request.param, count
 
 
 def squeezed(words):
     return re.sub(r"[\W_]", "", words)
 
 
-def test_every_chapter_has_a_deck_with_its_pages_questions_boxes_and_answers(decks):
-    folder, counts = decks
-    assert list(counts) == list(contents.chapters())
-    for chapter, count in counts.items():
-        deck = BeautifulSoup((folder / "decks" / f"{chapter}.html").read_text("utf8"), "html.parser")
-        own = [page for page in contents.pages().values() if page.number and page.name.startswith(f"{chapter}/")]
-        titles = deck.select("section.title")
-        assert [title["id"] for title in titles] == [page.name.replace("/", "-") for page in own]
-        for page, title in zip(own, titles, strict=True):
-            plain = re.sub(r"\\\(.*?\\\)", "", title.select_one(".question").get_text())
-            asked = squeezed(page.question)
-            assert all(squeezed(piece) in asked for piece in re.split(r"[^\w\s,'’]", plain)), page.name
-            assert title.select_one(".question").get_text().rstrip().endswith("?") or "?" in page.question
-        assert len(deck.find_all("section")) == count
-        assert len(deck.select("section.picture")) >= len(own)
-        assert len(deck.select("section.box")) >= 2 * len(own)
-        assert len(deck.select("section.asked")) == len(deck.select("section.answered")) >= 2 * len(own)
-        assert not deck.select(".body a[href^='..'], .body a[href^='http']")
+def test_a_deck_has_its_pages_questions_boxes_and_answers(deck):
+    folder, chapter, count = deck
+    made = BeautifulSoup((folder / "decks" / f"{chapter}.html").read_text("utf8"), "html.parser")
+    own = [page for page in contents.pages().values() if page.number and page.name.startswith(f"{chapter}/")]
+    titles = made.select("section.title")
+    assert [title["id"] for title in titles] == [page.name.replace("/", "-") for page in own]
+    for page, title in zip(own, titles, strict=True):
+        plain = re.sub(r"\\\(.*?\\\)", "|", title.select_one(".question").get_text())  # formulas are written in two ways
+        pieces = [squeezed(piece) for piece in plain.split("|")]
+        assert len("".join(pieces)) > 20
+        assert all(piece in squeezed(page.question) for piece in pieces), page.name
+    assert len(made.find_all("section")) == count
+    assert len(made.select("section.picture")) >= len(own)
+    assert len(made.select("section.box")) >= 2 * len(own)
+    assert len(made.select("section.asked")) == len(made.select("section.answered")) >= 2 * len(own)
+    assert {link["href"][0] for link in made.select("body a")} == {"#"}, "a link leads out of the deck"
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_no_slide_overflows_and_nothing_comes_from_outside(chapter, decks, browser):
-    folder, counts = decks
+def test_no_slide_overflows_and_nothing_comes_from_outside(deck, browser):
+    folder, chapter, count = deck
     with serve(folder) as home:
         set_view(browser, SCREEN)
         browser.get("about:blank")
@@ -81,15 +79,14 @@ def test_no_slide_overflows_and_nothing_comes_from_outside(chapter, decks, brows
         browser.get(f"{home}/decks/{chapter}.html")
         WebDriverWait(browser, 120).until(lambda b: b.execute_script("return 'ready' in document.documentElement.dataset"))
         seen = browser.execute_script(LOOK)
-        assert seen["slides"] == counts[chapter]
+        assert seen["slides"] == count
         assert seen["formulas"] > 20
         assert seen["faults"] == SOUND
-        turned = browser.execute_script("return document.documentElement.scrollTop")
         for key in (Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "n"):
             browser.switch_to.active_element.send_keys(key)
-        assert turned == 0
         assert browser.execute_script("return document.documentElement.scrollTop") == 2 * SCREEN.size[1]
         assert browser.current_url.endswith("#3")
+        assert browser.execute_script("return document.querySelectorAll('.notes:not([hidden])').length") <= 1
         requests, failures = read_events([json.loads(entry["message"])["message"] for entry in browser.get_log("performance")])
         assert failures == []
         assert [address for address in requests if is_outside(address, home)] == []
