@@ -48,9 +48,21 @@ class Slide(NamedTuple):
 def book_contents() -> Any:
     """What the pages say of themselves."""
     sys.path.insert(0, str(BOOK / "_ext"))
-    import contents
+    import contents  # type: ignore[import-not-found]
 
     return contents
+
+
+def inside(tag: Tag, place: str) -> Tag:
+    """The first part of a page that a CSS selector names.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    found = tag.select_one(place)
+    if found is None:
+        raise ValueError(f"the built page has no {place} in: {tag.get_text()[:80]!r}")
+    return found
 
 
 def clean(tag: Tag, page: str) -> str:
@@ -73,9 +85,9 @@ def clean(tag: Tag, page: str) -> str:
     return str(tag)
 
 
-def words(tag: Tag | None, page: str) -> str:
+def words(tag: Tag, page: str) -> str:
     """What stands inside a part."""
-    return re.sub(r"^<[^>]*>|</[^>]*>$", "", clean(tag, page).strip()).strip() if tag else ""
+    return re.sub(r"^<[^>]*>|</[^>]*>$", "", clean(tag, page).strip()).strip()
 
 
 def beside(part: Tag, page: str, *, before: bool = False) -> str:
@@ -85,9 +97,10 @@ def beside(part: Tag, page: str, *, before: bool = False) -> str:
     for near in place.previous_siblings if before else place.next_siblings:
         if not isinstance(near, Tag):
             continue
-        if near.name not in {"p", "ul", "ol", "div"} or "admonition" in near.get("class", []) or near.find("figure"):
+        classes = near.get_attribute_list("class")
+        if near.name not in {"p", "ul", "ol", "div"} or "admonition" in classes or near.find("figure"):
             break
-        if near.name != "div" or "math" in near.get("class", []):
+        if near.name != "div" or "math" in classes:
             found.append(clean(near, page))
         if len(found) == NOTES:
             break
@@ -96,8 +109,8 @@ def beside(part: Tag, page: str, *, before: bool = False) -> str:
 
 def pictures(article: Tag) -> list[Tag]:
     """The figures to show: the first, those to turn, and from the end as many as there is room for."""
-    figures = [figure for figure in article.find_all("figure") if figure.figcaption and not figure.find_parent("details")]
-    dials = [figure for figure in figures if figure.find(class_="dial")]
+    figures = [figure for figure in article.select("figure:has(> figcaption)") if not figure.find_parent("details")]
+    dials = [figure for figure in figures if figure.select_one(".dial")]
     order = [*figures[:1], *dials, *reversed(figures)]
     chosen = list({id(figure): figure for figure in order}.values())[:PICTURES]
     return [figure for figure in figures if any(figure is one for one in chosen)]
@@ -105,9 +118,24 @@ def pictures(article: Tag) -> list[Tag]:
 
 def asked(article: Tag) -> Iterator[tuple[Tag, Tag]]:
     """The questions that a page ends in, with their answers."""
-    heading = next(h for h in article.find_all("h2") if h.get_text().startswith("Check yourself"))
-    for fold in heading.parent.find_all("details", recursive=False) if heading.parent else []:
-        yield fold.find(class_="sd-summary-text"), fold.find(class_="sd-card-body")
+    for section in article.select("section:has(> h2)"):
+        if inside(section, "h2").get_text().startswith("Check yourself"):
+            for fold in section.select(":scope > details"):
+                yield inside(fold, ".sd-summary-text"), inside(fold, ".sd-card-body")
+
+
+def picture(figure: Tag, page: str) -> str:
+    """A drawing, or a dial, beside its caption."""
+    drawing = copy.copy(figure)
+    inside(drawing, "figcaption").decompose()
+    return f'<div class="drawing">{words(drawing, page)}</div><div class="caption">{words(inside(figure, "figcaption"), page)}</div>'
+
+
+def box(part: Tag, page: str) -> str:
+    """A box of a page under its title."""
+    rest = copy.copy(part)
+    inside(rest, ".admonition-title").decompose()
+    return f"<h3>{words(inside(part, '.admonition-title'), page)}</h3>{words(rest, page)}"
 
 
 def page_slides(page: Any, article: Tag) -> list[Slide]:
@@ -117,32 +145,20 @@ def page_slides(page: Any, article: Tag) -> list[Slide]:
         page: what it says of itself, a `contents.Page`.
         article: the page as built.
     """
-    top = next(p for p in article.find_all("p") if re.match(r"\d+ minutes\.", p.get_text()))
+    top = next(p for p in article.select("p") if re.match(r"\d+ minutes\.", p.get_text()))
     question = top.find_next_sibling("p")
     if not isinstance(question, Tag):
         raise ValueError(f"{page.name}: no question below the line of minutes")
-    title = words(article.h1, page.name) if article.h1 else html.escape(page.title)
-    title = re.sub(r'<span class="section-number">([\d.]+?)\.? ?</span>', "", title)
+    title = re.sub(r'<span class="section-number">[^<]*</span>', "", words(inside(article, "h1"), page.name))
     head = f"{page.number} {title}"
     opening = f'<p class="number">{page.number}</p><h2>{title}</h2><p class="question">{words(question, page.name)}</p>'
     slides = [Slide("title", "", opening, clean(top, page.name) + beside(question, page.name), page.name.replace("/", "-"))]
     shown = pictures(article)
-    boxes = article.select("div.admonition.important")
-    in_short = next(box for box in article.select("div.admonition") if box.get_text().strip().startswith("In short"))
-    for part in article.find_all(["figure", "div"]):
+    for part in article.select("figure, div.admonition"):
         if any(part is one for one in shown):
-            caption = words(part.figcaption, page.name)
-            whole = copy.copy(part)
-            if whole.figcaption:
-                whole.figcaption.decompose()
-            body = f'<div class="drawing">{words(whole, page.name)}</div><div class="caption">{caption}</div>'
-            slides.append(Slide("picture", head, body, beside(part, page.name)))
-        elif any(part is one for one in [*boxes, in_short]):
-            name = words(part.find("p", class_="admonition-title"), page.name)
-            inside = copy.copy(part)
-            inside.find("p", class_="admonition-title").decompose()  # type: ignore[union-attr]
-            notes = beside(part, page.name, before=True) + beside(part, page.name)
-            slides.append(Slide("box", head, f"<h3>{name}</h3>{words(inside, page.name)}", notes))
+            slides.append(Slide("picture", head, picture(part, page.name), beside(part, page.name)))
+        elif part.name == "div" and ("important" in part.get_attribute_list("class") or part.get_text().strip().startswith("In short")):
+            slides.append(Slide("box", head, box(part, page.name), beside(part, page.name, before=True) + beside(part, page.name)))
     for number, (query, answer) in enumerate(asked(article), 1):
         body = f"<h3>Check yourself, {number}</h3><p>{words(query, page.name)}</p>"
         slides += [Slide("asked", head, body), Slide("answered", head, f'{body}<div class="answer">{words(answer, page.name)}</div>')]
@@ -161,10 +177,8 @@ def chapter_slides(chapter: str, site: Path) -> list[Slide]:
     keys = "<p>Arrows turn the slides, n shows these notes, f fills the screen; the dials can be turned.</p>"
     slides = [Slide("chapter", "", f'<p class="number">Chapter {number}</p><h1>{html.escape(title)}</h1><ul>{rows}</ul>', keys, "top")]
     for page in pages:
-        article = BeautifulSoup((site / f"{page.name}.html").read_text("utf8"), "html.parser").find("article")
-        if not isinstance(article, Tag):
-            raise ValueError(f"{page.name}: the built page has no article")
-        slides += page_slides(page, article)
+        built = BeautifulSoup((site / f"{page.name}.html").read_text("utf8"), "html.parser")
+        slides += page_slides(page, inside(built, "article"))
     return slides
 
 
