@@ -1,6 +1,6 @@
 # Two commands are enough: `make book` and `make test`. Both make the environment first.
 .DEFAULT_GOAL := help
-.PHONY: help env book serve zip pdf lab generate test test-all reseed reproduce lint format clean distclean
+.PHONY: help env book serve zip pdf slides lab generate test test-all reseed reproduce lint format clean distclean
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -34,6 +34,9 @@ zip: book  ## the book in one file, which opens from a folder without a server
 
 pdf: book  ## the book on paper: one PDF with contents, outline and links, printed by Chromium (some minutes)
 	@$(PY) tools/pdf.py
+
+slides: book  ## a deck of slides a chapter, in a folder that opens without a server or a network
+	@$(PY) tools/slides.py
 
 lab: env  ## open JupyterLab at START HERE: pages and exercises as notebooks
 	@$(VENV)/bin/course open >/dev/null  # a student's own copies, in work/

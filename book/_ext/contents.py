@@ -156,15 +156,31 @@ class Sheet(NamedTuple):
     page: str  # the page that it belongs to; empty if it names none
 
 
-class Week(NamedTuple):
-    """A week of a course."""
+SLOWER = 1.5  # readers took so many times the minutes that pages and sheets state
 
+
+class Block(NamedTuple):
+    """A row of a plan, such as a week of a course."""
+
+    label: str
     pages: tuple[Page, ...]
     sheets: tuple[Sheet, ...]
 
     @property
     def minutes(self) -> int:
         return sum(thing.minutes for thing in (*self.pages, *self.sheets))
+
+
+class Plan(NamedTuple):
+    """A course."""
+
+    title: str
+    rows: str  # what a row is: "Week"
+    blocks: tuple[Block, ...]
+
+    @property
+    def minutes(self) -> int:
+        return sum(block.minutes for block in self.blocks)
 
 
 def sheets() -> dict[str, Sheet]:
@@ -182,11 +198,41 @@ def sheets() -> dict[str, Sheet]:
     return found
 
 
-def course() -> list[Week]:
-    """The weeks of the course that the page for teachers lays out: pages, then sheets, of each."""
-    (plan,) = re.findall(r"^:::\{weeks\}\n(.*?)^:::$", (BOOK / "teaching.md").read_text("utf8"), re.MULTILINE | re.DOTALL)
-    known = sheets()
-    return [
-        Week(tuple(pages()[name] for name in left.split()), tuple(known[name] for name in right.split()))
-        for left, _, right in (row.partition("|") for row in plan.strip().splitlines())
-    ]
+PLAN = re.compile(r"^:::\{plan\} (?P<title>.+)\n:rows: (?P<rows>.+)\n\n?(?P<lines>(?:.*\n)*?):::$", re.MULTILINE)
+
+
+def plans() -> dict[str, Plan]:
+    """The courses that the page of plans lays out, by title: a line a block, its pages and, after a bar, its sheets."""
+    text = (BOOK / "teaching" / "plans.md").read_text("utf8")
+    return {found["title"]: plan(found["title"], found["rows"], found["lines"].strip().splitlines()) for found in PLAN.finditer(text)}
+
+
+def plan(title: str, rows: str, lines: list[str]) -> Plan:
+    """A course from its lines, such as ``Morning: decisions/risk | decisions/lupus``; without a name a block has its number.
+
+    Raises:
+        ValueError: if a page or sheet is not there, comes twice, or before a page that it builds on.
+    """
+    blocks, known, seen = [], {"page": pages(), "sheet": sheets()}, set()
+    for number, line in enumerate(lines, 1):
+        label, _, names = line.rpartition(": ")
+        found: dict[str, list] = {"page": [], "sheet": []}
+        for kind, part in zip(found, names.partition("|")[::2], strict=True):
+            for name in part.split():
+                if name not in known[kind]:
+                    raise ValueError(f"{title}, block {number}: there is no {kind} {name}")
+                thing = known[kind][name]
+                before = thing.before if kind == "page" else (thing.page,)
+                if missing := [page for page in before if ("page", page) not in seen]:
+                    raise ValueError(f"{title}, block {number}: {name} comes before {', '.join(missing)}, on which it builds")
+                if (kind, name) in seen:
+                    raise ValueError(f"{title}, block {number}: {name} comes twice")
+                seen.add((kind, name))
+                found[kind].append(thing)
+        blocks.append(Block(label or str(number), tuple(found["page"]), tuple(found["sheet"])))
+    return Plan(title, rows, tuple(blocks))
+
+
+def course() -> Plan:
+    """The longest course."""
+    return max(plans().values(), key=lambda plan: plan.minutes)

@@ -118,8 +118,8 @@ class Road(FrontPiece):
 
     def html(self) -> str:
         if "course" in self.options:
-            weeks = contents.course()
-            time = f"{len(weeks)} weeks, {contents.hours(sum(week.minutes for week in weeks))} with sheets"
+            course = contents.course()
+            time = f"{len(course.blocks)} weeks, {contents.hours(course.minutes)} with sheets"
             inside = ""
         else:
             pages = contents.road(self.options["to"])
@@ -128,27 +128,35 @@ class Road(FrontPiece):
             inside = f"<details><summary>The pages in order</summary><ol>{rows}</ol></details>"
         words = html.escape(" ".join(self.content))
         if "course" in self.options:
-            words += f' <a href="{self.link("teaching")}">The weeks</a>'
+            words += f' <a href="{self.link("teaching/plans")}">The weeks</a>'
         return f'<div class="road"><p class="road-title"><b>{self.arguments[0]}</b> <span>{time}</span></p><p>{words}</p>{inside}</div>'
 
 
-class Weeks(FrontPiece):
-    """The plan of a course: its content holds a line a week, the pages and, after a bar, the sheets."""
+class Plan(FrontPiece):
+    """A course: its content holds a line a block, the pages and, after a bar, the sheets."""
+
+    required_arguments, final_argument_whitespace = 1, True
+    option_spec = {"rows": str}  # noqa: RUF012
 
     def html(self) -> str:
-        rows = []
-        for k, week in enumerate(contents.course(), 1):
-            pages = "".join(f"<li>{self.row(page)}</li>" for page in week.pages)
-            sheets = "".join(f"<li>{self.sheet(sheet)}</li>" for sheet in week.sheets)
-            rows.append(
-                f'<tr><th scope="row">{k}</th><td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td><td>{week.minutes / 60:.1f}</td></tr>'
-            )
-        total = contents.hours(sum(week.minutes for week in contents.course()))
-        titles = "".join(f'<th scope="col">{title}</th>' for title in ("Week", "Pages", "Sheets", "Hours"))
+        try:
+            plan = contents.plan(self.arguments[0], self.options["rows"], list(self.content))
+        except ValueError as error:
+            raise self.error(str(error)) from error
+        for sheet in (sheet for block in plan.blocks for sheet in block.sheets):
+            self.env.note_dependency(str(contents.BOOK.parent / "solutions" / f"{sheet.name}.md"))
+        titles = "".join(f'<th scope="col">{title}</th>' for title in (plan.rows, "Pages", "Sheets", "Hours", "To plan"))
         return (
             f'<div class="pst-scrollable-table-container"><table class="table weeks"><thead><tr>{titles}</tr></thead>'
-            f"<tbody>{''.join(rows)}</tbody></table></div><p>In all, {total}.</p>"
+            f"<tbody>{''.join(map(self.block, plan.blocks))}</tbody></table></div><p>In all {contents.hours(plan.minutes)} by the stated "
+            f"minutes; plan {contents.hours(contents.SLOWER * plan.minutes)}.</p>"
         )
+
+    def block(self, block: contents.Block) -> str:
+        pages = "".join(f"<li>{self.row(page)}</li>" for page in block.pages)
+        sheets = "".join(f"<li>{self.sheet(sheet)}</li>" for sheet in block.sheets)
+        times = "".join(f"<td>{times * block.minutes / 60:.1f}</td>" for times in (1, contents.SLOWER))
+        return f'<tr><th scope="row">{block.label}</th><td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td>{times}</tr>'
 
     def sheet(self, sheet: contents.Sheet) -> str:
         link = f'<a href="{self.link(f"exercises/{sheet.name}")}">{html.escape(sheet.title)}</a>'
@@ -222,6 +230,6 @@ def setup(app) -> dict:
     app.add_directive("book-map", Map)
     app.add_directive("chapter-cards", Chapters)
     app.add_directive("road", Road)
-    app.add_directive("weeks", Weeks)
+    app.add_directive("plan", Plan)
     app.connect("html-page-context", head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -63,13 +63,13 @@ def test_a_path_holds_all_that_its_pages_build_on():
 
 def test_the_weeks_of_the_course_keep_the_order():
     read, done = [], []
-    for week in contents.course():
+    for week in contents.course().blocks:
         for page in week.pages:
             assert set(page.before) <= set(read), f"{page.name} comes before what it builds on"
             read.append(page.name)
         done += [sheet.name for sheet in week.sheets]
         assert [sheet.name for sheet in week.sheets if sheet.page not in read] == []
-    assert len(contents.course()) == 12
+    assert len(contents.course().blocks) == 12
     assert len(set(read)) == len(read)
     assert len(set(done)) == len(done)
 

@@ -44,7 +44,8 @@ def page_of(name):
 
 NOTEBOOKS = [path.relative_to(ROOT).as_posix() for path in find_pages()]
 # those of the appendix that execute have a chapter's form, too
-CHAPTER_PAGES = [name for name in listed() if "/" in name and (not name.startswith("appendix/") or f"book/{name}.md" in NOTEBOOKS)]
+OTHERS = ("appendix/", "teaching/")
+CHAPTER_PAGES = [name for name in listed() if "/" in name and (not name.startswith(OTHERS) or f"book/{name}.md" in NOTEBOOKS)]
 
 
 def test_the_table_of_contents_and_the_folder_agree():

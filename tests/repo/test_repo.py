@@ -176,7 +176,7 @@ def targets():
     return set(re.findall(r"^([a-z-]+):(?!=)", (ROOT / "Makefile").read_text("utf8"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "book/intro.md"])
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "book/intro.md", "book/teaching.md", "book/teaching/hub.md"])
 def test_every_command_that_a_document_names_exists(document):
     text = (ROOT / document).read_text("utf8")
     named = set(re.findall(r"(?:`|^\s*(?:\$ )?)make ([a-z-]+)", text, re.MULTILINE))

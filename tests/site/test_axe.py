@@ -13,6 +13,8 @@ KINDS = [
     "exercises",
     "exercises/decisions/ridge",
     "teaching",
+    "teaching/plans",
+    "teaching/misconceptions",
     "about",
     "appendix/errata",
     "appendix/errata/posthoc",
