@@ -1,6 +1,7 @@
 """The frame around the chapters: every heading of the four documents has its page, and no page of a chapter is forgotten."""
 
 import importlib
+import math
 import re
 import sys
 
@@ -86,3 +87,19 @@ def test_every_page_of_the_book_stands_on_the_page():
 )
 def test_sections_are_read_from_a_page_s_sources(words, found):
     assert frame.named(f"Before: {{cite:t}}`sakaya2021thesis`, section 9.9.\n\n## Sources\n\n{words}\n") == found
+
+
+def test_the_ten_answers_are_right():
+    text = text_of("before-you-begin")
+    assert text.count(":::{dropdown} Answer") == 10
+    mean, square = 0.3 * 10, 0.3 * 10**2
+    ill, alarmed = 10_000 * 0.01 * 0.9, 10_000 * 0.99 * 0.05
+    said = [
+        f"{mean:.0f}, {square:.0f}, and ${square:.0f} - {mean:.0f}^2 = {square - mean**2:.0f}$",
+        f"about {math.exp(-1):.2f}. The median is $10 \\log 2$, about {10 * math.log(2):.1f} days",
+        f"{ill:.0f} are ill and found, and {alarmed:.0f} are healthy and alarmed",
+        f"${ill:.0f}/{ill + alarmed:.0f}$, about {ill / (ill + alarmed):.2f}",
+        f"$2/\\sqrt{{400}} = {2 / math.sqrt(400):.1f}$, its *standard error*; then {2 / math.sqrt(40_000):.2f}",
+        f"$\\sqrt 2$, about {math.sqrt(2):.2f}",
+    ]
+    assert [words for words in said if words not in text] == []
