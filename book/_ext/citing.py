@@ -42,8 +42,9 @@ class LookedUp(SphinxDirective):
         known, found = looked_up(), entries()
         left = sorted(words for key, words in found.items() if not any(key in keys for keys in known.values()))
         counts = ", ".join(f"{len(known[kind])} with {words}" for kind, words in WITH.items())
-        text = f"Of {len(found)} works, {sum(map(len, known.values()))} were looked up: {counts}. Not compared with anything yet, and so perhaps from memory: {'; '.join(left)}."
-        return [nodes.paragraph("", text)]
+        text = f"Of {len(found)} works, {sum(map(len, known.values()))} were looked up: {counts}."
+        rest = f"Not compared with anything yet, and so perhaps from memory: {'; '.join(left)}."
+        return [nodes.paragraph("", text), nodes.paragraph("", rest)]
 
 
 WITH = {
