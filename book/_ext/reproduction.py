@@ -42,6 +42,7 @@ class Result(NamedTuple):
     settings: str
     verdict: str
     pages: tuple[str, ...]
+    errata: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -51,7 +52,7 @@ def results() -> tuple[Result, ...]:
     for row in tomllib.loads(SOURCE.read_text("utf8"))["result"]:
         figures = FIGURES[row["id"]]() if row["id"] in FIGURES else {}
         words = {key: filled(value, figures) if key in ("theirs", "ours") else value for key, value in row.items()}
-        found.append(Result(**words | {"pages": tuple(row["pages"])}))
+        found.append(Result(**words | {key: tuple(row[key]) for key in ("pages", "errata") if key in row}))
     return tuple(found)
 
 
@@ -338,8 +339,10 @@ def table(document: str) -> list[str]:
         if result.document == document:
             pages = ", ".join(f"{{doc}}`/{page}`" for page in result.pages)
             ours = GLUED.sub(r"{from-page}`\1 \2`", result.ours)
+            errata = ", ".join(f"[{item}](#erratum-{item})" for item in result.errata)
+            settings = f"{result.settings}; errata {errata}" if errata else result.settings
             shown = f"**{result.place}**: {result.shows} ({pages})" if pages else f"**{result.place}**: {result.shows}"
-            rows.append(f"| {shown} | {result.theirs} | {ours} | {result.settings} | {result.verdict} |")
+            rows.append(f"| {shown} | {result.theirs} | {ours} | {settings} | {result.verdict} |")
     return [*head, *rows]
 
 

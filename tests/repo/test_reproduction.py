@@ -53,6 +53,11 @@ def test_every_row_has_a_verdict_and_a_page():
     assert {row.verdict for row in ROWS} == set(reproduction.VERDICTS)
 
 
+def test_the_errata_of_a_row_exist():
+    items = reproduction.tomllib.loads((frame.contents.BOOK / "appendix" / "errata.toml").read_text("utf8"))["item"]
+    assert {item for row in ROWS for item in row.errata} <= {item["id"] for item in items}
+
+
 def test_every_function_has_a_row():
     assert set(reproduction.FIGURES) <= {row.id for row in ROWS}
 
