@@ -1,6 +1,6 @@
-"""The radon houses decided one by one: nothing, a long test or a fan, by sixteen roads to the same predictive distribution.
+"""The radon houses decided one by one: nothing, a long test or a fan, by a dozen roads to the same predictive distribution.
 
-    python book/capstone/results/houses.py [--seeds 5]
+    python book/capstone/results/houses.py [--seeds 3]
 
 Writes ``houses.json``. For each seed the 919 houses are split anew, a first test of two days is made up for every house (its year's reading
 plus noise), and every engine fits 460 of them; some fit 46, too. The others judge. About five minutes a seed on one core. Seeds that are
@@ -413,7 +413,7 @@ def one_survey(seed, size, names) -> dict:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=3)
     count = parser.parse_args().seeds
     logging.getLogger("pymc").setLevel(logging.ERROR)
     kept = HERE / "houses.json"
