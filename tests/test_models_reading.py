@@ -39,6 +39,12 @@ def n_groups(x, level, group, y=None):
         numpyro.sample("seen", dist.Normal(b * x + (a + c * level)[group], 0.5), obs=y)
 
 
+def n_slope(x, y):
+    b = numpyro.sample("b", dist.Normal(0, 3))
+    with numpyro.plate("rows", len(x)):
+        numpyro.sample("seen", dist.Normal(b * x, 1.0, validate_args=True), obs=y)
+
+
 def from_numpyro():
     return models.from_numpyro(n_groups, X, LEVEL, GROUP, y=Y)
 
@@ -347,6 +353,12 @@ BAD = [
         "the program hands an array to NumPy.* write it with jax.numpy, or pass what comes",
     ),
     (lambda: models.from_numpyro(n_schools, np.array(["a", "b"]), Y[:2]), r"sigma holds values of type <U1, .* np.unique\(sigma,"),
+    (lambda: models.from_numpyro(n_slope, ["a", "b"], Y[:2]), r"program fails on these data .* x is a list of words, .* np.unique\(x,"),
+    (
+        lambda: models.from_numpyro(n_slope, np.array([1.0, np.nan]), Y[:2]),
+        "program fails on these data .* x holds what is no finite number",
+    ),
+    (lambda: models.from_numpyro(n_slope, X[:3], Y[:2]), "program fails on these data .* there are 3 entries in x, 2 entries in y"),
     (lambda: models.from_numpyro(n_schools, [[1.0], [2.0, 3.0]], Y[:2]), "sigma is no regular array of numbers"),
     (lambda: models.from_numpyro(n_schools, sparse.eye(2), Y[:2]), r"sigma is a sparse table; pass sigma.toarray\(\)"),
     (lambda: use(models.from_numpyro(n_field, X, Y)), "seen is one draw of MultivariateNormal for all rows"),

@@ -283,6 +283,21 @@ def _trace(fn, bound, given):
         raise ValueError(
             f"the program draws {after} from a distribution without a sampler; use a proper one, and numpyro.factor for the rest"
         ) from problem
+    except (TypeError, ValueError) as problem:
+        if not (odd := _odd(given)):
+            raise
+        raise ValueError(f"the program fails on these data ({str(problem).split(chr(10), 1)[0]}): {odd}") from problem
+
+
+def _odd(given) -> str:
+    """What may have made a program fail: an argument of words, a number that is not finite, arrays that differ in length."""
+    arrays = {name: value for name, value in given.items() if isinstance(value, jax.Array) and value.ndim}
+    lengths = {name: len(value) for name, value in arrays.items()}
+    if words := [name for name, value in given.items() if isinstance(value, list)]:
+        return f"{words[0]} is a list of words, an option; to compute with it pass codes, np.unique({words[0]}, return_inverse=True)[1]"
+    if bad := [name for name, value in arrays.items() if not jnp.isfinite(value).all()]:
+        return f"{bad[0]} holds what is no finite number; remove or replace it"
+    return "there are " + ", ".join(f"{n} entries in {name}" for name, n in lengths.items()) if len(set(lengths.values())) > 1 else ""
 
 
 def _sort(sites):
