@@ -191,11 +191,11 @@ class Calibration(NamedTuple):
 
     def _known(self, covariates):
         """Covariates as ``predict`` takes them, once it is sure that a program does not hold others of its own."""
-        if isinstance(self.data, Mapping) and not isinstance(covariates, Mapping):
-            name = next((name for name in self.model.reading.rows or () if name in self.data), "x")
+        own = self.model.reading.covariates(self.data)
+        if isinstance(own, Mapping) and not isinstance(covariates, Mapping):
             raise ValueError(
                 f"covariates is of type {type(covariates).__name__}; give a dictionary of arrays by name, such as "
-                f"{{{name!r}: [...]}}, of a table dict(table)"
+                f"{{{next(iter(own), "x")!r}: [...]}}, of a table dict(table)"
             )
         if isinstance(covariates, list):
             return _guard.numbers("covariates", covariates)
