@@ -195,7 +195,7 @@ class Calibration(NamedTuple):
         if isinstance(own, Mapping) and not isinstance(covariates, Mapping):
             raise ValueError(
                 f"covariates is of type {type(covariates).__name__}; give a dictionary of arrays by name, such as "
-                f"{{{next(iter(own), "x")!r}: [...]}}, of a table dict(table)"
+                f"{{{next(iter(own), 'x')!r}: [...]}}, of a table dict(table)"
             )
         if isinstance(covariates, list):
             return _guard.numbers("covariates", covariates)
