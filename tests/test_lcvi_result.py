@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 import numpyro
+import pandas as pd
 import pymc as pm
 import pytest
 from IPython.lib.pretty import pretty
@@ -174,6 +175,17 @@ def test_a_program_that_holds_its_rows_says_what_to_write(found, written, rows, 
     for call in (result.decide, result.predict, result.to_datatree):
         with pytest.raises(ValueError, match=words):
             call({"size": SIZE[:rows] + 1.0})
+
+
+def test_new_rows_without_names_are_refused_and_of_a_table_the_names_are_taken(found):
+    for new in ([1.0, 2.0], np.ones(2), pd.DataFrame({"size": [1.0, 2.0]})):
+        with pytest.raises(
+            ValueError, match=r"covariates is of type \w+; give a dictionary .* \{'size': \[...\]\}, of a table dict\(table\)"
+        ):
+            found.decide(new)
+    assert found.decide(dict(pd.DataFrame({"size": [1.0, 2.0]}))).shape == (2,)
+    with pytest.raises(ValueError, match=r"covariates holds \['large'\] for size; give an array of numbers"):
+        found.decide({"size": ["large"]})
 
 
 def test_draws_go_to_arviz_by_name(found):

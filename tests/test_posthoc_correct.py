@@ -160,7 +160,9 @@ DRAWS, Y = world(30)
         ({"idata": az.from_dict({"posterior": {"b": np.zeros((1, 5))}})}, "no group 'posterior_predictive'"),
         ({"y": Y[:20]}, r"y has shape \(20,\), and the draws are for points of shape \(30,\)"),
         ({"y": np.where(np.arange(30) == 0, np.nan, Y)}, "y holds nan at position 0"),
-        ({"idata": DRAWS[:, :1]}, "a single draw"),
+        ({"idata": DRAWS[:, :1]}, r"idata has shape \(30, 1\): a single draw"),
+        ({"idata": DRAWS[:, :30]}, "idata is an array of shape .* as many draws as points"),
+        ({"idata": np.full_like(DRAWS, np.nan)}, "idata holds nan"),
         ({"idata": np.tile(DRAWS[:1], (30, 1))}, "features are constant"),
         ({"idata": np.tile(Y[:, None], (1, 9))}, "all the same: no predictive distribution"),
         ({"train": np.ones(30, bool)}, "leave at least 2 on either side"),
@@ -181,3 +183,8 @@ def test_bad_input_of_the_reports_parts_is_named():
         fidelity([1.0], [1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="predictive_sd holds 0"):
         fidelity([1.0], [1.0], [0.0])
+
+
+def test_what_is_no_correction_decides_nothing():
+    with pytest.raises(ValueError, match=r"correction is of type ndarray; give what correct\(...\) returns, and after it the draws"):
+        decide(DRAWS, DRAWS)

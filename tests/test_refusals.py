@@ -340,7 +340,7 @@ CASES = {
     "lcvi.linearised": (lambda loss, M: lcvi.linearised(loss, M)(1.0, 2.0), {"loss": d.squared(), "M": 2.0}),
     "lcvi.log_expected_utility": (lcvi.log_expected_utility, {"utility": EXPONENTIAL, "mean": P, "sd": P, "h": P}),
     "lcvi.loss_quantile": (lcvi.loss_quantile, {"losses": P, "q": 0.7}),
-    "lcvi.even_keys": (lambda **given: jax.random.normal(lcvi.even_keys(**given)[0]), {"key": KEY, "count": 2}),
+    "lcvi.lattice_keys": (lambda **given: jax.random.normal(lcvi.lattice_keys(**given)[0]), {"key": KEY, "count": 2}),
     "lcvi.start_network": (
         lambda **given: lcvi.decide_with(lcvi.start_network(**given), X),
         {"key": KEY, "x": X, "location": 1.0, "scale": 2.0, "width": 2, "depth": 1},
