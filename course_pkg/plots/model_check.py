@@ -30,8 +30,10 @@ def ranks(found, of):
             count, edges = np.histogram(values, bins=np.linspace(-0.5, of + 0.5, 11))
             ax.bar(0.5 * (edges[1:] + edges[:-1]), count, width=edges[1] - edges[0], color=SKY, edgecolor="white")
             ax.axhline(len(values) / 10, color=GREEN, linewidth=1.2)
-            ax.set_title(f"{engine}: {unknown}", fontsize=9)
             ax.set_yticks([])
+        row[0].set_ylabel(engine)
+    for ax, unknown in zip(axes[0], unknowns, strict=True):
+        ax.set_title(unknown)
     for ax in axes[-1]:
         ax.set_xlabel("rank of the truth")
     return fig

@@ -81,7 +81,7 @@ REGRET = Record(
     hints=(
         "Two mean costs over the same draws: that of h, and that of the load that your colleague would choose.",
         "The best load is the quantile of the draws at the level a / (a + b).",
-        'Begin with a function of the load, `np.where(draws > h, a * (draws - h), b * (h - draws)).mean()`, and `np.quantile(..., method="inverted_cdf")`.',
+        "Begin with a function of the load, `def cost(h):`, and use it twice.",
     ),
     apart=True,
     mistakes={

@@ -95,7 +95,7 @@ PLAN = Record(
     hints=(
         "With no test left you decide. With some left compare two numbers: to decide now, or to pay for one more and go on as well as can be.",
         "After a result, the rest is the same problem with the posterior as prior and one test fewer; average over the results.",
-        "Begin with `now = (prior @ costs).min()` and `if most == 0: return now`",
+        "Begin with `now = (prior @ costs).min()`, which is returned where no test is left",
     ),
     apart=True,
     mistakes={
