@@ -23,7 +23,7 @@ def worth(tests, value, price, perfect):
     ax.plot(tests, value, color=BLUE, label="what they are worth")
     ax.plot(tests, price * tests, color=RED, linestyle="--", label="what they cost")
     ax.axhline(perfect, color=BLACK, linewidth=1, linestyle=":")
-    ax.text(tests[-1], perfect, "perfect information", ha="right", va="bottom")
+    ax.text(tests[0], perfect, "perfect information", va="bottom")
     best = int(np.argmax(value - price * tests))
     ax.plot([tests[best]] * 2, [price * tests[best], value[best]], color=GREEN, linewidth=4, label="the best number, and its gain")
     ax.set(xlabel="tests, bought at once", ylabel="euros", ylim=(0, 1.25 * perfect))

@@ -16,7 +16,7 @@ def replicated(seen, again, name):
     mark(ax, seen, "seen", color=BLACK, height=0.98)
     ax.set(xlabel=name, yticks=[], xlim=(0, top))
     ax.set_ylim(0, 1.15 * ax.get_ylim()[1])
-    ax.legend(loc="upper right")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return fig
 
 

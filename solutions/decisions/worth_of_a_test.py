@@ -95,12 +95,12 @@ PLAN = Record(
     hints=(
         "With no test left you decide. With some left compare two numbers: to decide now, or to pay for one more and go on as well as can be.",
         "After a result, the rest is the same problem with the posterior as prior and one test fewer; average over the results.",
-        "Begin with `now = (prior @ costs).min()`, which is returned where no test is left",
+        "Begin with `if most == 0:`; then there is nothing left but to decide.",
     ),
     apart=True,
     mistakes={
         "Your tests are free. Each costs `price` before its result is seen.": "price + later -> later",
-        "Your plan never stops early: it pays for every test. Take the smaller of deciding now and going on.": "min(now, price + later) -> price + later",
+        "Your plan never stops early: it pays for every test. Take the smaller of deciding now and going on.": "min((prior @ costs).min(), price + later) -> price + later",
         "Your belief stands still. After a result the posterior is the prior of what follows.": "column / p -> prior",
         "Your plan looks one test ahead only. What follows a result is a plan again, with one test fewer.": "most - 1) -> 0)",
         "Your results all count alike: weigh what follows each by its probability.": "later += p * -> later += 1 / len(chance) *",
