@@ -184,6 +184,16 @@ CASES = {
         d.paired_reduction,
         {"key": KEY, "baseline": P, "improved": P / 2, "groups": np.array([0, 0, 1, 1]), "level": 0.9, "resamples": 100},
     ),
+    "decisions.value_of_perfect_information": (
+        d.value_of_perfect_information,
+        {"loss": d.squared(), "draws": DRAWS, "actions": P, "axis": -1},
+    ),
+    "decisions.value_of_sample_information": (
+        lambda **given: d.value_of_sample_information(
+            loss=d.squared(), simulate=lambda key, y: y, log_likelihood=lambda y, x: -((y - x) ** 2), **given
+        ),
+        {"key": KEY, "draws": Y, "actions": P, "outer": 4},
+    ),
     # posthoc
     "posthoc.predictive_draws": (posthoc.predictive_draws, {"predictive": DRAWS, "axis": -1}),
     "posthoc.characterize": (posthoc.characterize, {"predictive": DRAWS, "quantiles": 3, "covariates": X}),
