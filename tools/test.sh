@@ -40,12 +40,18 @@ if [[ " $* " == *" --thorough "* ]]; then
     compiler=()
 fi
 
-lint >.cache/lint.log 2>&1 &  # beside the book, whose last pages leave a core idle
+lint >.cache/lint.log 2>&1 &  # beside the pages, whose last ones leave a core idle
 linting=$!
-step book "$python" tools/build_book.py
+step pages "$python" tools/pages.py book
+rendering=
+if [[ " ${failed[*]-} " != *" pages "* ]]; then
+    "$python" tools/build_book.py >.cache/book.log 2>&1 &  # Sphinx has one core; the other begins with the library
+    rendering=$!
+fi
 # A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
 # The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
 step library "${compiler[@]}" "$python" -m pytest -p no:nbval -n 2 --dist loadfile --durations=40 --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
+[ -z "$rendering" ] || step book eval 'wait $rendering; status=$?; cat .cache/book.log; (exit $status)'
 step course "$python" -m pytest -n 2 --dist loadfile --durations=40 tests/[a-z]*/ book "$@"
 step lint eval 'wait $linting; status=$?; cat .cache/lint.log; (exit $status)'
 if [ -n "$branches" ]; then
