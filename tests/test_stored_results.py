@@ -527,7 +527,7 @@ def test_corn(script, run, monkeypatch):
     every = data.corn_simulated(jax.random.key(0))
     made_up = every._replace(**{part: getattr(every, part)._replace(x=getattr(every, part).x[:, ::10]) for part in ("train", "test")})
     monkeypatch.setattr(data, "corn", lambda: made_up)
-    monkeypatch.setattr(module, "STOPS", {"stopped early": 50, "converged": 1050})  # two thousands of steps
+    monkeypatch.setattr(module, "STOPS", {"stopped early": 50, "converged": 2000})  # three thousands of steps
     monkeypatch.setattr(module, "DRAWS", 40)
     monkeypatch.setattr(module, "WARMUP", 5)
     monkeypatch.setattr(module, "DEPTH", 3)
