@@ -234,6 +234,8 @@ def test_the_readme_s_roads_run():
         "held_out=test)", "held_out=test, optimisation=Optimisation(steps=200, progress=False))"
     )  # the tests' own hurry
     program = program.replace("import calibrate\n", "import Optimisation, calibrate\n")
+    program = program.replace("correct(draws, sold, loss)", "correct(draws, sold, loss, training=Training(restarts=1, steps=200))")
+    program = program.replace("import correct, decide\n", "import Training, correct, decide\n")
     names = {}
     with warnings.catch_warnings():
         for category in (lcvi.CalibrationWarning, posthoc.CorrectionWarning, convergence.ConvergenceWarning):

@@ -1,5 +1,7 @@
 """Utilities, the utility term and its estimators, against quadrature and closed forms."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,8 +16,16 @@ LOSSES = [decisions.squared(), decisions.absolute(), decisions.tilted(0.2), deci
 BUMP = utilities.direct(lambda y, h: jnp.exp(-((h - y) ** 2)), log=lambda y, h: -((h - y) ** 2), name="bump")
 
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
+
+
 def expectation(f, mean, sd, kink):
-    return integrate.quad(lambda y: float(f(y)) * stats.norm.pdf(y, mean, sd), mean - 12 * sd, mean + 12 * sd, points=[kink], limit=300)[0]
+    """By Gauss and Legendre's rule on either side of the kink, all places at once."""
+    found = 0.0
+    for low, high in itertools.pairwise((mean - 12 * sd, kink, mean + 12 * sd)):
+        y = low + (high - low) * (NODES + 1) / 2
+        found += (high - low) / 2 * (WEIGHTS * np.asarray(f(y), float) * stats.norm.pdf(y, mean, sd)).sum()
+    return found
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
