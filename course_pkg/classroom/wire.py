@@ -1,0 +1,255 @@
+"""Values and calls between two processes that do not trust each other.
+
+A message is JSON: numbers, texts, arrays as their bytes, and functions as a number, by which the other side may call them where they
+are. Nothing that arrives is run or unpickled, and an object that lies about itself arrives as the numbers that it holds.
+"""
+
+import base64
+import json
+import os
+import select
+import struct
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from course_pkg.checks._judge import Trouble
+
+MOST = 1 << 25  # bytes of a message
+PLAIN = (bool, int, float, str, type(None))
+TOO_MUCH = f"More was returned than {MOST >> 20} megabytes."
+
+
+class Gone(BaseException):
+    """The other side has ended, or has taken too long; no `except Exception` on the way stops it."""
+
+
+class Line:
+    """A pair of pipes, and the functions that this side lends to the other by number.
+
+    Args:
+        pipes: to read from, and to write to.
+        seconds: how long this side waits for the other, all in all.
+        watch: called while it waits; may raise `Gone`.
+    """
+
+    def __init__(self, pipes: tuple[int, int], seconds: float = float("inf"), watch: Callable[[], None] = lambda: None):
+        self.pipes, self.seconds, self.watch = pipes, seconds, watch
+        self.lent: list[Callable[..., Any]] = []
+        self.lock = threading.RLock()
+
+    def send(self, message: Any) -> None:
+        raw = json.dumps(message).encode()
+        if len(raw) > MOST:
+            raise Trouble(TOO_MUCH)
+        raw = struct.pack("Q", len(raw)) + raw
+        try:
+            while raw:
+                self._wait([], [self.pipes[1]])
+                raw = raw[os.write(self.pipes[1], raw[:65536]) :]
+        except OSError:
+            raise Gone("The process with the answer has ended.") from None
+
+    def receive(self) -> Any:
+        (length,) = struct.unpack("Q", self._read(8))
+        if length > MOST:
+            raise Gone(TOO_MUCH)
+        try:
+            return json.loads(self._read(length))
+        except (ValueError, RecursionError):
+            raise Gone("What was returned cannot be read.") from None
+
+    def _read(self, length: int) -> bytes:
+        parts = []
+        while length:
+            self._wait([self.pipes[0]], [])
+            part = os.read(self.pipes[0], min(length, 1 << 20))
+            if not part:
+                raise Gone("Your code ended the process that it ran in, or needed more memory than there is for it.")
+            parts.append(part)
+            length -= len(part)
+        return b"".join(parts)
+
+    def _wait(self, read: list[int], write: list[int]) -> None:
+        while True:
+            began = time.monotonic()
+            ready = select.select(read, write, [], min(0.25, max(self.seconds, 0.0)))
+            self.seconds -= time.monotonic() - began
+            self.watch()
+            if any(ready):
+                return
+            if self.seconds <= 0:
+                raise Gone("No answer in the time that there is. Is there a loop that never ends, or one that could be an array?")
+
+    def ask(self, number: int, args: Sequence[Any], moving: Sequence[int] = (), order: int = -1) -> Any:
+        """What the other side's function ``number`` gives, or its derivative of an ``order`` in the ``moving`` leaves of its arguments.
+
+        An order of -1 is a plain call; then what the function has changed in its arguments is changed here, too.
+        """
+        with self.lock:
+            self.send(["call", number, encode(list(args), self), list(moving), order, bool(jax.config.jax_enable_x64)])
+            while (message := self.receive())[0] == "call":
+                self.serve(message)
+            try:
+                kind, value, changed = message
+                if kind == "done":
+                    _repeat(changed, args, self)
+                    return decode(value, self)
+            except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError):
+                raise Gone("What was returned cannot be read.") from None
+            raise Trouble(str(value))
+
+    def serve(self, message: Any) -> None:
+        """Answer a call of the other side."""
+        _, number, sent, moving, order, double = message
+        try:
+            with np.errstate(all="ignore"), jax.enable_x64(double):
+                args = decode(sent, self)
+                if order < 0:
+                    value = self.lent[number](*args)
+                    held = [k for k, old in enumerate(sent["l"]) if isinstance(old, dict) and {"a", "l"} & old.keys()]
+                    changed = [[k, new] for k in held if (new := encode(args[k], self)) != sent["l"][k]]
+                    reply = ["done", encode(value, self), changed]
+                else:
+                    reply = ["done", encode(_derivative(self.lent[number], args, moving, order), self), []]
+        except Trouble as trouble:
+            reply = ["trouble", str(trouble), []]
+        except Exception as error:
+            reply = ["trouble", f"{type(error).__name__}: {error}"[:2000], []]
+        try:
+            self.send(reply)
+        except Trouble as trouble:
+            self.send(["trouble", str(trouble), []])
+
+
+class Remote:
+    """A function that lives in the other process. JAX may trace it: its derivatives are asked for where it lives."""
+
+    def __init__(self, line: Line, number: int):
+        self.line, self.number, self.__name__ = line, number, "answer"
+
+    def __call__(self, *args: Any) -> Any:
+        leaves, tree = jax.tree.flatten(args)
+        moving = [k for k, leaf in enumerate(leaves) if isinstance(leaf, jax.core.Tracer)]
+        if not moving:
+            return self.line.ask(self.number, args)
+
+        def asked(order: int, values: Sequence[Any]) -> Any:
+            filled = dict(zip(moving, values, strict=True))
+            return self.line.ask(
+                self.number, jax.tree.unflatten(tree, [filled.get(k, leaf) for k, leaf in enumerate(leaves)]), moving, order
+            )
+
+        return _traceable(asked, 0)(*(leaves[k] for k in moving))
+
+
+def _traceable(asked: Callable[[int, Sequence[Any]], Any], order: int) -> Callable[..., Any]:
+    @jax.custom_jvp
+    def value(*moving: Any) -> Any:
+        shapes = [np.zeros(one.shape, one.dtype) for one in moving]  # only shapes are looked at
+        like = jax.tree.map(lambda one: jax.ShapeDtypeStruct(one.shape, one.dtype), asked(1000 + order, shapes))
+
+        def fetched(*there: Any) -> Any:
+            return jax.tree.map(lambda got, form: np.asarray(got, form.dtype), asked(order, there), like)
+
+        return jax.pure_callback(fetched, like, *moving, vmap_method="sequential")
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        out, slopes = value(*primals), _traceable(asked, order + 1)(*primals)
+        pairs = list(zip(slopes, tangents, strict=True))
+        moved = jax.tree.map(jnp.zeros_like, out)
+        for slope, tangent in pairs:
+            moved = jax.tree.map(lambda old, one, t=tangent: old + jnp.tensordot(one, t, axes=jnp.ndim(t)), moved, slope)
+        return out, moved
+
+    value.defjvp(rule)
+    return value
+
+
+def _derivative(f: Callable[..., Any], args: list[Any], moving: Sequence[int], order: int) -> Any:
+    """The derivative of an ``order`` at the arguments; from 1000 on only its form, of the order above that."""
+    leaves, tree = jax.tree.flatten(args)
+
+    def of(*values: Any) -> Any:
+        filled = dict(zip(moving, values, strict=True))
+        return jax.tree.map(jnp.asarray, f(*jax.tree.unflatten(tree, [filled.get(k, leaf) for k, leaf in enumerate(leaves)])))
+
+    if order % 1000 > 3:
+        raise Trouble("No derivative of that order is given.")
+    slope = of
+    for _ in range(order % 1000):
+        slope = jax.jacfwd(slope, argnums=tuple(range(len(moving))))
+    at = [jnp.asarray(leaves[k]) for k in moving]
+    if order < 1000:
+        return slope(*at)
+    return jax.tree.map(lambda one: np.zeros(one.shape, one.dtype), jax.eval_shape(slope, *at))
+
+
+def _repeat(changed: Any, args: Sequence[Any], line: Line) -> None:
+    """Make the changes to arguments that the other side has made to its copies."""
+    for k, new in changed:
+        value, there = decode(new, line), args[k]
+        if isinstance(there, list) or (isinstance(there, np.ndarray) and np.shape(value) == there.shape):
+            there[:] = value
+
+
+def encode(value: Any, line: Line) -> Any:
+    """A value as JSON; a function is lent to the other side."""
+    if type(value) in PLAIN:
+        return value
+    if isinstance(value, jax.Array):
+        if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
+            return {"k": _bytes(np.asarray(jax.random.key_data(value)))}
+        return {"j": _bytes(np.asarray(value)), "weak": bool(value.weak_type)}
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
+        return {"a" if isinstance(value, np.ndarray) else "n": _bytes(np.array(value, subok=False))}
+    for kind, letter in ((tuple, "t"), (list, "l")):
+        if isinstance(value, kind):
+            return {letter: [encode(one, line) for one in value]}
+    if isinstance(value, np.ndarray) and value.ndim:
+        return {"l": [encode(one, line) for one in value]}
+    if isinstance(value, dict):
+        return {"d": [[encode(key, line), encode(one, line)] for key, one in value.items()]}
+    if callable(value):
+        line.lent.append(value)
+        return {"f": len(line.lent) - 1}
+    read = np.asarray(value)
+    return {"a": _bytes(read)} if read.dtype.kind in "biufc" else {"x": type(value).__name__}
+
+
+def decode(value: Any, line: Line) -> Any:
+    """The value that `encode` has written."""
+    if type(value) in PLAIN:
+        return value
+    ((letter, held), *_) = value.items()
+    if letter in ("t", "l"):
+        return (tuple if letter == "t" else list)(decode(one, line) for one in held)
+    if letter == "d":
+        return {decode(key, line): decode(one, line) for key, one in held}
+    if letter == "f":
+        return Remote(line, int(held))
+    if letter == "x":
+        return type(str(held)[:80], (), {})()
+    array = _array(held)
+    if letter == "k":
+        return jax.random.wrap_key_data(jnp.asarray(array))
+    if letter == "j":
+        return jnp.asarray(array[()].item()) if value["weak"] and not array.ndim else jnp.asarray(array)
+    return array[()] if letter == "n" else array
+
+
+def _bytes(array: np.ndarray) -> list[Any]:
+    array = array.astype(np.float32) if array.dtype.kind == "V" else array  # a short float of JAX's own
+    return [array.dtype.str, list(array.shape), base64.b64encode(array.tobytes()).decode()]
+
+
+def _array(held: Any) -> np.ndarray:
+    dtype = np.dtype(held[0])
+    if dtype.kind not in "biufcSU":
+        raise ValueError(f"arrays of {dtype} are not sent")
+    return np.frombuffer(base64.b64decode(held[2]), dtype).reshape(held[1]).copy()
