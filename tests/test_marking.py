@@ -119,6 +119,15 @@ def test_a_few_submissions_of_every_kind_get_exactly_their_marks(tmp_path, canar
     assert (out / "report.png").stat().st_size > 5000
 
 
+@FENCED
+def test_a_folder_that_students_code_may_read_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path))
+    (tmp_path / "in").mkdir()
+    status, said = course("grade", tmp_path / "in", tmp_path / "out")
+    assert status == 1
+    assert "may read" in said
+
+
 @pytest.mark.thorough
 @FENCED
 def test_two_hundred_submissions_get_exactly_their_marks_also_when_killed_half_way(tmp_path, canary, listener):

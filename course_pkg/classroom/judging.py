@@ -178,6 +178,7 @@ class Judge:
                 verdict = _calm(task, answer, seed, self.limits.seconds)
                 if not verdict.passed:
                     return verdict
+            line.seconds = self.limits.seconds  # who was slow has not wavered
             return Verdict(False, WAVERS) if answer.wavers() else verdict
 
 

@@ -42,11 +42,11 @@ class Row(NamedTuple):
 
     @property
     def points(self) -> float:
-        return sum(self.parts.values()) + sum(self.given.values())
+        return sum(self.parts.values(), 0.0) + sum(self.given.values())
 
     @property
     def waiting(self) -> float:
-        return sum(points for name, points in self.sheet.texts.items() if name not in self.given) if self.result else 0.0
+        return sum((points for name, points in self.sheet.texts.items() if name not in self.given), 0.0) if self.result else 0.0
 
 
 def rows(out: Path, students: Sequence[str], sheets: Sequence[Plan]) -> list[Row]:

@@ -32,7 +32,7 @@ class Plan(NamedTuple):
 
     @property
     def points(self) -> float:
-        return sum(self.parts.values()) + sum(self.texts.values())
+        return sum(self.parts.values(), 0.0) + sum(self.texts.values())
 
     @property
     def short(self) -> str:

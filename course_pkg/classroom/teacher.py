@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from course_pkg._extras import needs
+from course_pkg.checks.record import ROOT
 
 click: Any = needs("click", "book")
 
@@ -83,12 +84,15 @@ def grade(
     On other machines those fences are missing, and this refuses to run: use a container or a virtual machine, or --unfenced for a
     class that you trust.
     """
-    from course_pkg.classroom import fence, grading, judging
+    from course_pkg.classroom import answers, fence, grading, judging
 
     wanted = _chosen(sheets, more)
     missing = [name for name, there in fence.versions().items() if not there]
     if missing and not unfenced:
         raise click.ClickException(f"this machine has no fence for {' and '.join(missing)}; see --help, --unfenced")
+    for place in (ROOT / "solutions", submissions, out):
+        if shown := [path for path in answers.readable() if place.resolve().is_relative_to(path)]:
+            raise click.ClickException(f"students' code may read {shown[0]}, and {place} lies within; move one of them")
     out.mkdir(parents=True, exist_ok=True)
     settings = _settings(out)
     seed = seed if seed is not None else settings.get("seed", secrets.randbelow(2**31))

@@ -19,10 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from course_pkg.checks._judge import Trouble
+from course_pkg.classroom import keys
 
 MOST = 1 << 25  # bytes of a message
 PLAIN = (bool, int, float, str, type(None))
 TOO_MUCH = f"More was returned than {MOST >> 20} megabytes."
+UNREADABLE = "What was returned cannot be read."
 
 
 class Gone(BaseException):
@@ -41,17 +43,18 @@ class Line:
     def __init__(self, pipes: tuple[int, int], seconds: float = float("inf"), watch: Callable[[], None] = lambda: None):
         self.pipes, self.seconds, self.watch = pipes, seconds, watch
         self.lent: list[Callable[..., Any]] = []
-        self.lock = threading.RLock()
+        self.watching: Any = None  # the kind of the keys whose use is to be known
+        self.lock, self.looked = threading.RLock(), 0.0
 
     def send(self, message: Any) -> None:
         raw = json.dumps(message).encode()
         if len(raw) > MOST:
             raise Trouble(TOO_MUCH)
-        raw = struct.pack("Q", len(raw)) + raw
+        left = memoryview(struct.pack("Q", len(raw)) + raw)
         try:
-            while raw:
+            while left:
                 self._wait([], [self.pipes[1]])
-                raw = raw[os.write(self.pipes[1], raw[:65536]) :]
+                left = left[os.write(self.pipes[1], left[: select.PIPE_BUF]) :]  # so much never blocks
         except OSError:
             raise Gone("The process with the answer has ended.") from None
 
@@ -60,9 +63,12 @@ class Line:
         if length > MOST:
             raise Gone(TOO_MUCH)
         try:
-            return json.loads(self._read(length))
+            message = json.loads(self._read(length))
         except (ValueError, RecursionError):
-            raise Gone("What was returned cannot be read.") from None
+            raise Gone(UNREADABLE) from None
+        if not isinstance(message, list) or not message:
+            raise Gone(UNREADABLE)
+        return message
 
     def _read(self, length: int) -> bytes:
         parts = []
@@ -79,8 +85,11 @@ class Line:
         while True:
             began = time.monotonic()
             ready = select.select(read, write, [], min(0.25, max(self.seconds, 0.0)))
-            self.seconds -= time.monotonic() - began
-            self.watch()
+            now = time.monotonic()
+            self.seconds -= now - began
+            if now > self.looked + 0.25:
+                self.looked = now
+                self.watch()
             if any(ready):
                 return
             if self.seconds <= 0:
@@ -96,12 +105,14 @@ class Line:
             while (message := self.receive())[0] == "call":
                 self.serve(message)
             try:
-                kind, value, changed = message
+                kind, value, changed, uses = message
+                if uses and self.watching:
+                    keys.again(uses, self.watching)
                 if kind == "done":
                     _repeat(changed, args, self)
                     return decode(value, self)
             except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError):
-                raise Gone("What was returned cannot be read.") from None
+                raise Gone(UNREADABLE) from None
             raise Trouble(str(value))
 
     def serve(self, message: Any) -> None:
@@ -114,17 +125,17 @@ class Line:
                     value = self.lent[number](*args)
                     held = [k for k, old in enumerate(sent["l"]) if isinstance(old, dict) and {"a", "l"} & old.keys()]
                     changed = [[k, new] for k in held if (new := encode(args[k], self)) != sent["l"][k]]
-                    reply = ["done", encode(value, self), changed]
+                    reply = ["done", encode(value, self), changed, keys.uses()]
                 else:
-                    reply = ["done", encode(_derivative(self.lent[number], args, moving, order), self), []]
+                    reply = ["done", encode(_derivative(self.lent[number], args, moving, order), self), [], []]
         except Trouble as trouble:
-            reply = ["trouble", str(trouble), []]
+            reply = ["trouble", str(trouble), [], []]
         except Exception as error:
-            reply = ["trouble", f"{type(error).__name__}: {error}"[:2000], []]
+            reply = ["trouble", f"{type(error).__name__}: {error}"[:2000], [], []]
         try:
             self.send(reply)
         except Trouble as trouble:
-            self.send(["trouble", str(trouble), []])
+            self.send(["trouble", str(trouble), [], []])
 
 
 class Remote:
@@ -204,7 +215,10 @@ def encode(value: Any, line: Line) -> Any:
         return value
     if isinstance(value, jax.Array):
         if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-            return {"k": _bytes(np.asarray(jax.random.key_data(value)))}
+            kind = jax.random.key_impl(value)
+            if not isinstance(kind, str):  # a record's own, which watches
+                line.watching = kind
+            return {"k": _bytes(np.asarray(jax.random.key_data(value))), "watched": not isinstance(kind, str)}
         return {"j": _bytes(np.asarray(value)), "weak": bool(value.weak_type)}
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
         return {"a" if isinstance(value, np.ndarray) else "n": _bytes(np.array(value, subok=False))}
@@ -237,7 +251,7 @@ def decode(value: Any, line: Line) -> Any:
         return type(str(held)[:80], (), {})()
     array = _array(held)
     if letter == "k":
-        return jax.random.wrap_key_data(jnp.asarray(array))
+        return jax.random.wrap_key_data(jnp.asarray(array), impl=keys.watched() if value["watched"] else None)
     if letter == "j":
         return jnp.asarray(array[()].item()) if value["weak"] and not array.ndim else jnp.asarray(array)
     return array[()] if letter == "n" else array
