@@ -25,6 +25,11 @@ class Handed(NamedTuple):
     right: frozenset[str]
 
 
+def _text(notebook: Any) -> str:
+    """A notebook as it is, with what nbformat would put right."""
+    return json.dumps(notebook)
+
+
 class Source:
     """A sheet as students get it, its solutions and the mistakes that its records know as text."""
 
@@ -84,7 +89,7 @@ class Source:
             others = {one: cell for one, cell in self.cells.items() if one not in off}
             notebook = self.notebook(**{one.replace("-", "_"): cell for one, cell in (others | {part: source}).items()})
             right = frozenset(self.full[one] for one in others if one in self.full)
-            yield Handed(f"mistake-{self.name.split('/')[1]}-{part}-{number}", self.name, nbformat.writes(notebook), right)
+            yield Handed(f"mistake-{self.name.split('/')[1]}-{part}-{number}", self.name, _text(notebook), right)
 
 
 def _threshold(body: str, before: str = "") -> str:
@@ -507,7 +512,7 @@ def broken(source: Source) -> dict[str, str]:
         "nested": "[" * 200_000,
         "words": "My answer is alpha / (alpha + beta).",
         "cells-are-numbers": json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [1, None, {"cell_type": "code"}]}),
-        "another-language": nbformat.writes(other),
+        "another-language": _text(other),
     }
 
 
@@ -516,24 +521,24 @@ def everything(canary: Path, port: int, sheets: int = 12) -> list[Handed]:
     source = Source(SHEET)
     first, second = f"{SHEET}/threshold", f"{SHEET}/decide"
     both, one = frozenset({first, second}), frozenset({second})
-    found = [Handed(f"honest-{name}", SHEET, nbformat.writes(make(source)), both) for name, make in honest().items()]
-    found += [Handed(f"cheat-{name}", SHEET, nbformat.writes(source.solved(threshold=cell)), one) for name, cell in cheats().items()]
+    found = [Handed(f"honest-{name}", SHEET, _text(make(source)), both) for name, make in honest().items()]
+    found += [Handed(f"cheat-{name}", SHEET, _text(source.solved(threshold=cell)), one) for name, cell in cheats().items()]
     for name, (cell, fine) in dangers(canary, port).items():
-        found.append(Handed(f"danger-{name}", SHEET, nbformat.writes(source.solved(threshold=cell)), both if fine else one))
+        found.append(Handed(f"danger-{name}", SHEET, _text(source.solved(threshold=cell)), both if fine else one))
     for name, (make, fine) in tampered().items():
-        found.append(Handed(f"tampered-{name}", SHEET, nbformat.writes(make(source)), one if fine else frozenset()))
+        found.append(Handed(f"tampered-{name}", SHEET, _text(make(source)), one if fine else frozenset()))
     found += [Handed(f"broken-{name}", SHEET, text, frozenset()) for name, text in broken(source).items()]
     vandal = "def decide(probabilities, losses):\n    losses[:] = 0\n    probabilities[:] = 0\n    return np.zeros(len(probabilities), int)"
     changes = (
         "def decide(probabilities, losses):\n    chosen = (probabilities @ losses).argmin(axis=1)\n    losses[:] = 0\n    return chosen"
     )
     for name, cell in {"vandal": vandal, "changes-arguments": changes}.items():
-        found.append(Handed(f"cheat-{name}", SHEET, nbformat.writes(source.solved(decide=cell)), frozenset({first})))
+        found.append(Handed(f"cheat-{name}", SHEET, _text(source.solved(decide=cell)), frozenset({first})))
     for name in [name for name in sheet_names() if name.startswith("decisions/")][:sheets]:
         one_sheet = Source(name)
         all_ = frozenset(one_sheet.full.values())
         found += [
-            Handed(f"solved-{name.split('/')[1]}", name, nbformat.writes(one_sheet.solved()), all_),
+            Handed(f"solved-{name.split('/')[1]}", name, _text(one_sheet.solved()), all_),
             Handed(f"blank-{name.split('/')[1]}", name, one_sheet.blank, frozenset()),
             *one_sheet.mistaken(),
         ]

@@ -90,16 +90,12 @@ def test_a_few_submissions_of_every_kind_get_exactly_their_marks(tmp_path, canar
     source, one = Source(SHEET), frozenset({SECOND})
     port, calls = listener
     cells = submissions.cheats()
-    handed = [
-        Handed(f"cheat-{name}", SHEET, nbformat.writes(source.solved(threshold=cells[name])), one) for name in ("frames", "turns-wrong")
-    ]
+    handed = [Handed(f"cheat-{name}", SHEET, json.dumps(source.solved(threshold=cells[name])), one) for name in ("frames", "turns-wrong")]
     forms = submissions.honest()
     both = frozenset({FIRST, SECOND})
-    handed += [
-        Handed(f"honest-{name}", SHEET, nbformat.writes(forms[name](source)), both) for name in ("solution", "constant-in-another-cell")
-    ]
+    handed += [Handed(f"honest-{name}", SHEET, json.dumps(forms[name](source)), both) for name in ("solution", "constant-in-another-cell")]
     for name, (cell, fine) in submissions.dangers(canary, port, quick=True).items():
-        handed.append(Handed(f"danger-{name}", SHEET, nbformat.writes(source.solved(threshold=cell)), both if fine else one))
+        handed.append(Handed(f"danger-{name}", SHEET, json.dumps(source.solved(threshold=cell)), both if fine else one))
     handed.append(Handed("broken", SHEET, submissions.broken(source)["json"], frozenset()))
     submissions.hand_in(handed, tmp_path / "in")
     (tmp_path / "in" / "nobody").mkdir()
@@ -158,6 +154,7 @@ def test_two_hundred_submissions_get_exactly_their_marks_also_when_killed_half_w
     assert processes() == []
     assert subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout == before
     assert not list(out.glob("results/*/.*"))
+    assert not (out / "working").exists()
 
 
 def processes():
@@ -170,7 +167,7 @@ def test_a_release_has_points_for_texts_and_no_solution(tmp_path):
     folder = tmp_path / "class"
     status, said = course("release", folder, "--sheets", "ridge", "von-neumann-morgenstern", "--as-set", "week-1")
     assert status == 0, said
-    assert "24 points, 18 of them for you to give" in said
+    assert "28 points, 18 of them for you to give" in said
     made = nbformat.read(folder / "release" / "week-1" / "von-neumann-morgenstern.ipynb", as_version=4)
     given = [cell.metadata["nbgrader"]["points"] for cell in made.cells if cell.metadata.get("nbgrader", {}).get("grade")]
     assert sum(given) == plan.plan("decisions/von-neumann-morgenstern").points

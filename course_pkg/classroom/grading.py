@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,16 +96,17 @@ def finished(out: Path, student: str, sheet: str) -> dict[str, Any] | None:
 class Worker:
     """A process that judges, begun anew whenever it ends."""
 
-    def __init__(self, limits: Limits):
-        self.limits, self.process = limits, None
+    def __init__(self, limits: Limits, working: Path):
+        self.limits, self.working = limits, working
+        self.process: Any = None
 
     def ask(self, one: Submission, seconds: float) -> dict[str, Any] | None:
         """What is found in a submission; nothing if the process fails on it."""
         if self.process is None or self.process.poll() is not None:
             command = [sys.executable, "-m", "course_pkg.classroom.judging"]
             paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-            env = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": paths}
-            self.process: Any = subprocess.Popen(
+            env = os.environ | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": paths, "TMPDIR": str(self.working.resolve())}
+            self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -167,6 +169,9 @@ def grade(found: Sequence[Submission], out: Path, limits: Limits, workers: int) 
         if not before or before["digest"] != digest:
             left.put((one, digest))
         plan(one.sheet)
+    working = out / "working"  # a run that was killed may have left something there
+    shutil.rmtree(working, ignore_errors=True)
+    working.mkdir()
     failed: list[Submission] = []
     bar = tqdm(total=len(found), initial=len(found) - left.qsize(), unit="notebook", disable=None)
     threads = [
@@ -177,11 +182,12 @@ def grade(found: Sequence[Submission], out: Path, limits: Limits, workers: int) 
     for thread in threads:
         thread.join()
     bar.close()
+    shutil.rmtree(working, ignore_errors=True)
     return failed
 
 
 def _work(left: queue.Queue[tuple[Submission, str]], out: Path, limits: Limits, failed: list[Submission], bar: Any) -> None:
-    worker = Worker(limits)
+    worker = Worker(limits, out / "working")
     try:
         for one, digest in _taken(left):
             seconds = 600 + len(plan(one.sheet).parts) * (60 + 2 * limits.seconds) * 4

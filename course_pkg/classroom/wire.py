@@ -162,6 +162,7 @@ class Remote:
 def _traceable(asked: Callable[[int, Sequence[Any]], Any], order: int) -> Callable[..., Any]:
     @jax.custom_jvp
     def value(*moving: Any) -> Any:
+        moving = tuple(map(jnp.asarray, moving))
         shapes = [np.zeros(one.shape, one.dtype) for one in moving]  # only shapes are looked at
         like = jax.tree.map(lambda one: jax.ShapeDtypeStruct(one.shape, one.dtype), asked(1000 + order, shapes))
 
@@ -194,11 +195,16 @@ def _derivative(f: Callable[..., Any], args: list[Any], moving: Sequence[int], o
         raise Trouble("No derivative of that order is given.")
     slope = of
     for _ in range(order % 1000):
-        slope = jax.jacfwd(slope, argnums=tuple(range(len(moving))))
+        slope = _slopes(slope)
     at = [jnp.asarray(leaves[k]) for k in moving]
     if order < 1000:
         return slope(*at)
     return jax.tree.map(lambda one: np.zeros(one.shape, one.dtype), jax.eval_shape(slope, *at))
+
+
+def _slopes(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The derivative in each argument, one after the other."""
+    return lambda *values: tuple(jax.jacfwd(f, argnums=k)(*values) for k in range(len(values)))
 
 
 def _repeat(changed: Any, args: Sequence[Any], line: Line) -> None:
