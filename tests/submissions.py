@@ -516,8 +516,11 @@ def broken(source: Source) -> dict[str, str]:
     }
 
 
-def everything(canary: Path, port: int, sheets: int = 12) -> list[Handed]:
-    """All of them; known mistakes of the first ``sheets`` sheets of the first chapter."""
+HEAVY = "decisions/stopping"  # simulates for longer than the limit on time with which these are marked
+
+
+def everything(canary: Path, port: int) -> list[Handed]:
+    """All of them; known mistakes of the first chapter."""
     source = Source(SHEET)
     first, second = f"{SHEET}/threshold", f"{SHEET}/decide"
     both, one = frozenset({first, second}), frozenset({second})
@@ -534,7 +537,7 @@ def everything(canary: Path, port: int, sheets: int = 12) -> list[Handed]:
     )
     for name, cell in {"vandal": vandal, "changes-arguments": changes}.items():
         found.append(Handed(f"cheat-{name}", SHEET, _text(source.solved(decide=cell)), frozenset({first})))
-    for name in [name for name in sheet_names() if name.startswith("decisions/")][:sheets]:
+    for name in [name for name in sheet_names() if name.startswith("decisions/") and name != HEAVY]:
         one_sheet = Source(name)
         all_ = frozenset(one_sheet.full.values())
         found += [

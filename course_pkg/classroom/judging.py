@@ -60,7 +60,9 @@ class Nursery:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         env = kept | CALM | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "ignore", "HOME": self.home, "PYTHONSAFEPATH": "1"}
         command = [sys.executable, "-m", "course_pkg.classroom.answers"]
-        self.process = subprocess.Popen(command, stdin=its, stdout=subprocess.DEVNULL, env=env, cwd=self.home, start_new_session=True)
+        self.process = subprocess.Popen(
+            command, stdin=its.fileno(), stdout=subprocess.DEVNULL, env=env, cwd=self.home, start_new_session=True
+        )
         its.close()
         self._answer()
 
