@@ -99,7 +99,7 @@ def grade(
     found, passed_over = grading.submissions(submissions, wanted)
     if not sheets:
         wanted = [name for name in wanted if any(one.sheet == name for one in found)]
-    kept = {"seed": seed, "sheets": wanted, "students": grading.students(submissions)}
+    kept: dict[str, Any] = {"seed": seed, "sheets": wanted, "students": grading.students(submissions)}
     grading.written(out / "settings.json", json.dumps(kept, indent=1))
     for path, why in passed_over.items():
         click.echo(f"passed over: {path} ({why})")

@@ -221,10 +221,10 @@ def encode(value: Any, line: Line) -> Any:
         return value
     if isinstance(value, jax.Array):
         if jnp.issubdtype(value.dtype, jax.dtypes.prng_key):
-            kind = jax.random.key_impl(value)
-            if not isinstance(kind, str):  # a record's own, which watches
-                line.watching = kind
-            return {"k": _bytes(np.asarray(jax.random.key_data(value))), "watched": not isinstance(kind, str)}
+            own = jax.random.key_impl(value)
+            if not isinstance(own, str):  # a record's, which watches
+                line.watching = own
+            return {"k": _bytes(np.asarray(jax.random.key_data(value))), "watched": not isinstance(own, str)}
         return {"j": _bytes(np.asarray(value)), "weak": bool(value.weak_type)}
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
         return {"a" if isinstance(value, np.ndarray) else "n": _bytes(np.array(value, subok=False))}
