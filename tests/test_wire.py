@@ -115,6 +115,19 @@ def test_a_pair_is_differentiated_part_by_part():
     assert np.allclose(got[1], want[1])
 
 
+def test_a_rule_that_lives_elsewhere_serves_forwards_and_backwards():
+    def rule(primals, tangents):
+        (x,), (dx,) = primals, tangents
+        return jnp.sin(x), jnp.cos(x) * dx
+
+    with elsewhere(rule) as there:
+        taught = jax.custom_jvp(lambda x: x)
+        taught.defjvp(there)
+        assert np.allclose(jax.jvp(taught, (0.3,), (2.0,)), [np.sin(0.3), 2 * np.cos(0.3)])
+        assert np.allclose(jax.jit(jax.grad(taught))(0.3), np.cos(0.3))
+        assert np.allclose(jax.grad(jax.grad(taught))(0.3), -np.sin(0.3), atol=1e-6)
+
+
 def test_a_derivative_that_is_not_there_is_a_trouble():
     with elsewhere(lambda x: float(np.sin(x))) as there, pytest.raises(Trouble, match="Tracer"):
         jax.grad(there)(1.0)

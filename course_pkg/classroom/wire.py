@@ -156,7 +156,24 @@ class Remote:
                 self.number, jax.tree.unflatten(tree, [filled.get(k, leaf) for k, leaf in enumerate(leaves)]), moving, order
             )
 
+        first = len(jax.tree.leaves(args[:1]))
+        if len(args) == 2 and isinstance(args[1], tuple) and moving[-1] >= first:  # a rule, of primals and tangents
+            return _along(asked, [leaves[k] for k in moving], [k >= first for k in moving])
         return _traceable(asked, 0)(*(leaves[k] for k in moving))
+
+
+def _along(asked: Callable[[int, Sequence[Any]], Any], moving: Sequence[Any], tangent: Sequence[bool]) -> Any:
+    """What is linear in tangents, written so that JAX sees it: it has to turn that round to go backwards."""
+    at = [jnp.zeros_like(one) if is_tangent else one for one, is_tangent in zip(moving, tangent, strict=True)]
+    out, slopes = _traceable(asked, 0)(*at), _traceable(asked, 1)(*at)
+    return _moved(out, [(slope, one) for slope, one, is_tangent in zip(slopes, moving, tangent, strict=True) if is_tangent])
+
+
+def _moved(start: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
+    """The start, and every slope times how far one goes along it."""
+    for slope, step in pairs:
+        start = jax.tree.map(lambda old, one, step=step: old + jnp.tensordot(one, step, axes=jnp.ndim(step)), start, slope)
+    return start
 
 
 def _traceable(asked: Callable[[int, Sequence[Any]], Any], order: int) -> Callable[..., Any]:
@@ -173,11 +190,7 @@ def _traceable(asked: Callable[[int, Sequence[Any]], Any], order: int) -> Callab
 
     def rule(primals: Any, tangents: Any) -> Any:
         out, slopes = value(*primals), _traceable(asked, order + 1)(*primals)
-        pairs = list(zip(slopes, tangents, strict=True))
-        moved = jax.tree.map(jnp.zeros_like, out)
-        for slope, tangent in pairs:
-            moved = jax.tree.map(lambda old, one, t=tangent: old + jnp.tensordot(one, t, axes=jnp.ndim(t)), moved, slope)
-        return out, moved
+        return out, _moved(jax.tree.map(jnp.zeros_like, out), list(zip(slopes, tangents, strict=True)))
 
     value.defjvp(rule)
     return value
