@@ -29,7 +29,8 @@ from course_pkg.checks._judge import Task, Trouble, Verdict, agree, numbers
 from course_pkg.checks._limit import TooLong, limited
 from course_pkg.checks.record import ROOT, sheet_tasks
 from course_pkg.classroom.answers import Work, end_with_parent
-from course_pkg.classroom.wire import Gone, Line, Remote, encode
+from course_pkg.classroom.values import encode
+from course_pkg.classroom.wire import Gone, Line, Remote
 
 SEEDS = 3  # draws of the inputs, each of which an answer must pass
 CALLS, AGAIN = 200, 1.0  # after that it is called so often, or for so many seconds, with inputs that it has seen
