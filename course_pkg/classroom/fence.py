@@ -17,7 +17,17 @@ from pathlib import Path
 NETWORK = {"socket": 41, "connect": 42, "bind": 49, "io_uring_setup": 425}
 PROCESSES = {"fork": 57, "vfork": 58, "execve": 59, "execveat": 322, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311}
 SIGNALS = {"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "pidfd_open": 434, "pidfd_getfd": 438}
-RIGHTS = {"chmod": 90, "fchmod": 91, "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "fchmodat": 268, "fchmodat2": 452}
+RIGHTS = {
+    "truncate": 76,
+    "chmod": 90,
+    "fchmod": 91,
+    "chown": 92,
+    "fchown": 93,
+    "lchown": 94,
+    "fchownat": 260,
+    "fchmodat": 268,
+    "fchmodat2": 452,
+}
 LABELS = {"setxattr": 188, "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199}
 TIMES = {"utime": 132, "utimes": 235, "futimesat": 261, "utimensat": 280, "setpriority": 141, "sched_setscheduler": 144}
 SYSTEM = {"mount": 165, "umount2": 166, "chroot": 161, "unshare": 272, "setns": 308, "bpf": 321, "perf_event_open": 298, "keyctl": 250}
@@ -27,16 +37,20 @@ CLONE, CLONE3, PRLIMIT = 56, 435, 302
 CLONE_THREAD, X86_64 = 0x10000, 0xC000003E
 EPERM, ENOSYS = 1, 38
 
-READ, WRITE = 0b1100, 0b1000000010110  # Landlock: read a file or a folder; write, remove, make and (from its second version) shorten a file
+READ = 0b1100  # Landlock: read a file or a folder
 ALL = (1 << 13) - 1
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _landlock_version() -> int:
+    return int(_libc.syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint(1))) if sys.platform == "linux" else 0
 
 
 def versions() -> dict[str, bool]:
     """Which fences this machine can put up."""
     linux = sys.platform == "linux"
     return {
-        "files (Landlock)": linux and _libc.syscall(444, None, ctypes.c_size_t(0), ctypes.c_uint(1)) >= 3,
+        "files (Landlock)": _landlock_version() >= 1,
         "network, programs, signals (seccomp)": linux and platform.machine() == "x86_64" and Path("/proc/self/status").exists(),
     }
 
@@ -71,12 +85,14 @@ def _checked(result: int) -> int:
 
 
 def _landlock(work: Path, readable: Iterable[Path]) -> None:
-    every = ALL | 1 << 13 | 1 << 14  # from versions 2 and 3: move between folders, shorten
+    newer = _landlock_version()  # 2 knows of moves between folders, and 3 of files that are shortened
+    every = ALL | (newer >= 2) << 13 | (newer >= 3) << 14
     rules = _checked(_libc.syscall(444, struct.pack("Q", every), ctypes.c_size_t(8), ctypes.c_uint(0)))
-    allowed = [(work, READ | 1 << 1 | 1 << 5 | 1 << 8 | 1 << 14), (Path("/dev/null"), 1 << 1 | 1 << 2)]
+    shorten = (newer >= 3) << 14  # also what is opened anew
+    allowed = [(work, READ | 1 << 1 | 1 << 5 | 1 << 8 | shorten), (Path("/dev/null"), 1 << 1 | 1 << 2 | shorten)]
     for path, rights in [*((path, READ) for path in readable if path.exists()), *allowed]:
         place = os.open(path, os.O_PATH)
-        may = rights if path.is_dir() else rights & (1 << 1 | 1 << 2 | 1 << 14)
+        may = rights if path.is_dir() else rights & (1 << 1 | 1 << 2 | shorten)
         _checked(_libc.syscall(445, rules, 1, struct.pack("=Qi", may, place), ctypes.c_uint(0)))
         os.close(place)
     _checked(_libc.syscall(446, rules, ctypes.c_uint(0)))

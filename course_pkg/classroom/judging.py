@@ -29,6 +29,7 @@ from course_pkg.checks._judge import Task, Trouble, Verdict, agree, numbers
 from course_pkg.checks._limit import TooLong, limited
 from course_pkg.checks.record import ROOT, sheet_tasks
 from course_pkg.classroom.answers import Work, end_with_parent
+from course_pkg.classroom.plan import BY_HAND
 from course_pkg.classroom.values import encode
 from course_pkg.classroom.wire import Gone, Line, Remote
 
@@ -41,7 +42,6 @@ CALM = {"JAX_PLATFORMS": "cpu", "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1", "OP
 WAVERS = (
     "Right at first. Called again with the same arguments, your function gave another result: what it returns must depend on them alone."
 )
-BY_HAND = {"gradients/guide/guide", "lcvi/your-own/program"}  # programs that NumPyro reads from within: they hold no numbers to send
 
 
 class Limits(NamedTuple):

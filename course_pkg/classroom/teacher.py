@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,23 +68,26 @@ def grade(
 ) -> None:
     """Mark a folder of submissions: <student>/<sheet>.ipynb, or as nbgrader collects them.
 
-    OUT gets marks.csv, moodle.csv and canvas.csv (import them as they are), parts.csv, a page a student in feedback/, and
-    to-mark.csv, a line for each free text: write points into its column `given`, and run this again. What is marked already is not
-    marked again, unless the notebook has changed.
+    OUT gets marks.csv, moodle.csv and canvas.csv (to be imported; there a student is known by the folder's name, which must be the login),
+    parts.csv, a page a student in feedback/, and to-mark.csv, a line for each free text and for the two programs that are yours to judge:
+    write points into its column `given`, and run this again. What is marked already is not marked again, unless the notebook has changed.
 
     How it is judged. Only the cells that an answer needs are run, in a process of its own for each part; its function is called with
     inputs drawn with secret seeds, and only numbers come back. Solutions and references live in another process. Edited tests, points
     and ids have no effect: points are the sheet's. Of nbgrader come the marks of the cells; its autograder is not used, as it judges
     within the student's own process.
 
-    What students' code can do on Linux (x86-64, kernel 6.2 or newer): read Python, the course's package and its data; write in one
+    What students' code can do on Linux (x86-64, kernel 5.13 or newer): read Python, the course's package and its data; write in one
     folder that is removed. It has no network, begins no program, signals no process, reads no solution, no other submission and none of
     your files. Time, memory, the size of files and of results are limited; what it prints is dropped. What is not prevented: it may use
-    all cores while its time runs, and read what the course's package computes.
+    all cores while its time runs, call what the course's package computes, and know by heart the one part that asks everybody the same
+    (mcmc/five-chains/diagnoses).
 
     On other machines those fences are missing, and this refuses to run: use a container or a virtual machine, or --unfenced for a
     class that you trust.
     """
+    if sys.platform == "win32":
+        raise click.ClickException("this needs Linux: use WSL, or a container")
     from course_pkg.classroom import answers, fence, grading, judging
 
     wanted = _chosen(sheets, more)
