@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import nbformat
 import pytest
 from click.testing import CliRunner
 
-from course_pkg.checks.record import ROOT
-from course_pkg.classroom import fence, marks, plan, report
+from course_pkg.checks.record import ROOT, sheet_names
+from course_pkg.classroom import fence, judging, marks, plan, report
 from course_pkg.classroom.command import main
 from tests import submissions
 from tests.submissions import OTHER, SHEET, Handed, Source
@@ -155,6 +156,27 @@ def test_two_hundred_submissions_get_exactly_their_marks_also_when_killed_half_w
     assert subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True).stdout == before
     assert not list(out.glob("results/*/.*"))
     assert not (out / "working").exists()
+
+
+@pytest.fixture(scope="module")
+def judge():
+    judge = judging.Judge(judging.Limits(1, 60.0, 2 << 30))
+    yield judge
+    judge.nursery.close()
+
+
+@pytest.mark.thorough
+@FENCED
+@pytest.mark.parametrize("name", sheet_names())
+def test_every_solution_passes_from_a_process_of_its_own(name, judge, monkeypatch):
+    monkeypatch.setattr(judging, "SEEDS", 1)
+    source = Source(name)
+    code = [cell.source for cell in source.solved().cells if cell.cell_type == "code"]
+    with warnings.catch_warnings(action="ignore"):
+        verdicts = judge.judged(name, code)
+    assert {part: verdict.message for part, verdict in verdicts.items() if not verdict.passed} == {}
+    assert set(verdicts) == set(source.full.values()) - plan.BY_HAND
+    assert set(plan.plan(name).parts) == set(verdicts)
 
 
 def processes():

@@ -121,7 +121,8 @@ def upto(cells: list[str], name: str) -> list[str]:
     return cells[: last[-1]] if last else cells
 
 
-def main() -> None:
+def begin() -> None:
+    """Warm up, and fork whenever one is asked for, until nobody asks."""
     end_with_parent()
     for library in WARM:
         importlib.import_module(library)
@@ -153,4 +154,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    begin()

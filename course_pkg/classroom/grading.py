@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from course_pkg.checks.record import ROOT
 from course_pkg.classroom.judging import Limits
-from course_pkg.classroom.plan import Plan, meant, plan
+from course_pkg.classroom.plan import SheetPoints, meant, plan
 
 LARGEST = 20 << 20  # bytes of a notebook
 FAILED = "The marker failed on this notebook, twice. Look at it, and run `course grade` again."
@@ -85,7 +85,7 @@ def _digest(one: Submission, limits: Limits) -> str:
     return hashlib.sha256(raw + str(limits.seed).encode()).hexdigest()
 
 
-def finished(out: Path, student: str, sheet: str) -> dict[str, Any] | None:
+def standing(out: Path, student: str, sheet: str) -> dict[str, Any] | None:
     """The result that stands for a submission, if one does."""
     try:
         return json.loads(result_path(out, student, sheet).read_text("utf8"))
@@ -138,7 +138,7 @@ class Worker:
         self.process = None
 
 
-def _altered(sheet: Plan, cells: Sequence[Sequence[Any]]) -> list[str]:
+def _altered(sheet: SheetPoints, cells: Sequence[Sequence[Any]]) -> list[str]:
     """What of the sheet's own marks a notebook has lost or changed. It has no effect on points, which are the sheet's."""
     ids = [cell[0] for cell in cells]
     notes = [f"{name}: missing" for name in sheet.cells if name not in ids]
@@ -165,7 +165,7 @@ def grade(found: Sequence[Submission], out: Path, limits: Limits, workers: int) 
     """Mark what has no result yet; return those on which the marker itself failed, which a further run tries again."""
     left: queue.Queue[tuple[Submission, str]] = queue.Queue()
     for one in found:
-        before, digest = finished(out, one.student, one.sheet), _digest(one, limits)
+        before, digest = standing(out, one.student, one.sheet), _digest(one, limits)
         if not before or before["digest"] != digest:
             left.put((one, digest))
         plan(one.sheet)

@@ -218,7 +218,8 @@ def opened(path: Path) -> tuple[list[str], list[list[Any]]]:
     return code, marks
 
 
-def main() -> None:
+def listen() -> None:
+    """Judge one job a line until there are no more."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # nothing but results goes there
     warnings.simplefilter("ignore")
@@ -242,4 +243,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    listen()

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from course_pkg.classroom.grading import finished, written
-from course_pkg.classroom.plan import Plan
+from course_pkg.classroom.grading import standing, written
+from course_pkg.classroom.plan import SheetPoints
 
 NOTHING = "Not handed in."
 PAGE = """<!doctype html>
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     """What a student has on a sheet; ``waiting`` are the points of texts that nobody has marked yet."""
 
     student: str
-    sheet: Plan
+    sheet: SheetPoints
     result: dict[str, Any] | None
     given: dict[str, float]  # of the texts that are marked
 
@@ -49,7 +49,7 @@ class Row(NamedTuple):
         return sum((points for name, points in self.sheet.texts.items() if name not in self.given), 0.0) if self.result else 0.0
 
 
-def rows(out: Path, students: Sequence[str], sheets: Sequence[Plan]) -> list[Row]:
+def rows(out: Path, students: Sequence[str], sheets: Sequence[SheetPoints]) -> list[Row]:
     """A row a student and sheet, handed in or not, with the points that stand in ``to-mark.csv``.
 
     Raises:
@@ -57,13 +57,13 @@ def rows(out: Path, students: Sequence[str], sheets: Sequence[Plan]) -> list[Row
     """
     given = _given(out / "to-mark.csv", {plan.short: plan for plan in sheets})
     return [
-        Row(student, plan, finished(out, student, plan.name), given.get((student, plan.short), {}))
+        Row(student, plan, standing(out, student, plan.name), given.get((student, plan.short), {}))
         for student in students
         for plan in sheets
     ]
 
 
-def _given(path: Path, plans: dict[str, Plan]) -> dict[tuple[str, str], dict[str, float]]:
+def _given(path: Path, plans: dict[str, SheetPoints]) -> dict[tuple[str, str], dict[str, float]]:
     found: dict[tuple[str, str], dict[str, float]] = {}
     if not path.is_file():
         return found
@@ -87,7 +87,7 @@ def _number(text: str) -> float:
         return -1.0
 
 
-def tables(out: Path, found: Sequence[Row], students: Sequence[str], sheets: Sequence[Plan]) -> None:
+def tables(out: Path, found: Sequence[Row], students: Sequence[str], sheets: Sequence[SheetPoints]) -> None:
     """Write every table; of a submission that was not handed in, 0 points."""
     names = [plan.short for plan in sheets]
     most = [plan.points for plan in sheets]

@@ -16,7 +16,7 @@ BY_HAND = {"gradients/guide/guide", "lcvi/your-own/program"}  # programs that Nu
 OPEN = 2.0  # points of a free text, a proof or a discussion whose sheet says nothing else
 
 
-class Plan(NamedTuple):
+class SheetPoints(NamedTuple):
     """A sheet's points.
 
     Attributes:
@@ -58,10 +58,10 @@ def pointed(name: str) -> Any:
 
 
 @functools.lru_cache
-def plan(name: str) -> Plan:
+def plan(name: str) -> SheetPoints:
     """A sheet's points, as its source has them. nbgrader's own functions say what a cell is."""
     kinds = needs("nbgrader.utils", "dev")
-    found = Plan(name, {}, {}, {})
+    found = SheetPoints(name, {}, {}, {})
     for cell in pointed(name).cells:
         if "nbgrader" not in cell.metadata:
             continue

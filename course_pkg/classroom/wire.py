@@ -165,10 +165,11 @@ class Remote:
 
 
 def _along(asked: Callable[[int, Sequence[Any]], Any], moving: Sequence[Any], tangent: Sequence[bool]) -> Any:
-    """What is linear in tangents, written so that JAX sees it: it has to turn that round to go backwards."""
+    """A value and its speed, which is linear in the tangents: written so that JAX sees it, as it has to turn that round to go backwards."""
     at = [jnp.zeros_like(one) if is_tangent else one for one, is_tangent in zip(moving, tangent, strict=True)]
-    out, slopes = _traceable(asked, 0)(*at), _traceable(asked, 1)(*at)
-    return _moved(out, [(slope, one) for slope, one, is_tangent in zip(slopes, moving, tangent, strict=True) if is_tangent])
+    (value, speed), slopes = _traceable(asked, 0)(*at), _traceable(asked, 1)(*at)
+    pairs = zip(slopes, moving, tangent, strict=True)
+    return value, _moved(speed, [(slope[1], one) for slope, one, is_tangent in pairs if is_tangent])
 
 
 def _moved(start: Any, pairs: Sequence[tuple[Any, Any]]) -> Any:
