@@ -458,6 +458,7 @@ def test_a_group_that_was_not_fitted_is_refused_and_not_taken_for_the_last(make)
     check_indices("covariates", model, new, {**own, "group": GROUP + 1})  # what its own rows do, others may
 
 
+@pytest.mark.filterwarnings("ignore::course_pkg.convergence.ConvergenceWarning")
 def test_calibrate_says_so_of_held_out_rows_of_new_ones_and_of_groups_that_are_counted_from_1():
     rows = {"x": X, "level": LEVEL, "group": GROUP, "y": Y}
     hurry = lcvi.Optimisation(steps=30, samples=1, utility_samples=1, progress=False, tolerance=None)

@@ -284,8 +284,13 @@ def _trace(fn, bound, given):
             f"the program draws {after} from a distribution without a sampler; use a proper one, and numpyro.factor for the rest"
         ) from problem
     except (TypeError, ValueError) as problem:
-        if not (odd := _odd(given)):
-            raise
+        _explain(problem, given)
+        raise
+
+
+def _explain(problem, given):
+    """Raise in words that name an argument, if one is odd enough to have made the program fail."""
+    if odd := _odd(given):
         raise ValueError(f"the program fails on these data ({str(problem).split(chr(10), 1)[0]}): {odd}") from problem
 
 
@@ -443,3 +448,6 @@ def _try(model, data):
         raise ValueError(
             "the program takes a size or a branch from the values of an array; pass it as a plain number of its own"
         ) from problem
+    except (TypeError, ValueError) as problem:
+        _explain(problem, data)
+        raise

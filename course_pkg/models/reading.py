@@ -171,7 +171,7 @@ def own_unknowns(model, n: int) -> str:
 
 def beyond(model, covariates) -> str:
     """Where ``predict`` looks beyond the end of an array for these covariates (JAX takes the last entry in silence); empty if nowhere."""
-    if not any(jnp.issubdtype(leaf.dtype, jnp.integer) for leaf in map(np.asarray, jax.tree.leaves(covariates))):
+    if not any(np.asarray(leaf).dtype.kind in "iu" for leaf in jax.tree.leaves(covariates)):
         return ""  # no whole number to look anything up by
     draw = checkify.checkify(lambda theta: model.predict(jax.random.key(0), theta, covariates), errors=checkify.index_checks)
     words = draw(jnp.zeros(model.dim))[0].get() or ""
