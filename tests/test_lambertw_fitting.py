@@ -243,7 +243,7 @@ def test_model_by_variational_inference(small):
         optax.adam(0.02),
         start,
         jnp.asarray(y, jnp.float32),
-        2000,
+        4000,
         Settings(average=0.25, progress=False),
     )
     draws = f.sample(jax.random.key(1), family, run.average, 5000)
