@@ -16,7 +16,8 @@ teaching = importlib.import_module("teaching")
 PAGES = ROOT / "book" / "teaching"
 TEXT = {path.stem: path.read_text("utf8") for path in sorted(PAGES.glob("*.md"))}
 GOALS = re.findall(r"^:::\{goals\} (\w+)\n(.*?)^:::$", TEXT["goals"], re.MULTILINE | re.DOTALL)
-BELIEFS = re.findall(r"^:::\{misconception\} (.+)\n:part: (.+)\n:says: (.+)\n(.*?)^:::$", TEXT["misconceptions"], re.MULTILINE | re.DOTALL)
+BELIEF = re.compile(r"^:::\{misconception\} ([^\n]+)\n:part: ([^\n]+)\n:says: ([^\n]+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
+BELIEFS = BELIEF.findall(TEXT["misconceptions"])
 
 
 # --- plans ----------------------------------------------------------------------------------------
