@@ -312,6 +312,8 @@ BAD = [
     (lambda: d.bayes_decision(d.squared(), [1.0, 2.0], method="guess"), "method is 'guess'"),
     (lambda: d.bayes_decision(lambda y, h: (y - h) ** 2, [1.0, 2.0], method="closed"), "no known Bayes rule"),
     (lambda: d.bayes_decision("squared", [1.0]), "loss is 'squared'"),
+    (lambda: d.bayes_decision(np.arange(1000.0), d.squared()), r"^loss is [^,]{1,9}.{1,30}; give a Loss"),  # not all of its numbers
+    (lambda: d.bayes_decision(d.squared, [1.0]), r"loss is squared, which does not take .* or call it: squared\(...\)"),
     (lambda: d.bayes_decision(d.zero_one(2), [0, 1, 2]), "draws hold a class outside"),
     (lambda: d.bayes_action(d.squared(), [1.0], []), "actions is empty"),
     (lambda: d.bayes_action(lambda y, h: 0 * h / 0, np.ones(1), [0.0]), "the expected loss holds nan"),

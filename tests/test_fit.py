@@ -45,10 +45,8 @@ def optimised():
     """The compiler as readers have it; the quick tier has it leave out its costly passes."""
     before = jax.config.read("jax_disable_most_optimizations")
     jax.config.update("jax_disable_most_optimizations", False)
-    jax.clear_caches()
     yield
     jax.config.update("jax_disable_most_optimizations", before)
-    jax.clear_caches()
 
 
 @pytest.mark.usefixtures("optimised")
@@ -56,6 +54,7 @@ def test_blocks_and_the_bar_change_no_digit(monkeypatch, capsys):
     runs = []
     for block, progress in ((1000, False), (1000, True), (7, False), (1, False)):
         monkeypatch.setattr(fitting, "BLOCK", block)
+        # an optimiser of its own has every run compile anew
         runs.append(fit(KEY, ESTIMATOR, optax.adam(0.05), FAMILY.init(2), DATA, 150, Settings(progress=progress, label="plain")))
     for run in runs[1:]:
         assert np.array_equal(run.objective, runs[0].objective)

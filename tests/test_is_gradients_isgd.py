@@ -22,7 +22,7 @@ MODEL = models.linear_regression(DIM, NOISE, PRIOR)
 MEAN_FIELD, FULL = families.mean_field_normal(), families.full_rank_normal()
 PRECISION = X.T @ X / NOISE**2 + jnp.eye(DIM) / PRIOR**2
 JOINT = Weighting("joint")
-SEEDS = range(3)
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))]
 BOUND = stats.norm.isf(1e-5 / 200 / 2)  # fewer than 200 z-scores below: a false alarm once in 10^5 runs of fresh seeds
 
 

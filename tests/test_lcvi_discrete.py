@@ -86,9 +86,21 @@ def slopes(model, term, data, key=KEY, minibatch=None, **options):
     return ravel_pytree(gradients.once(e, key, PAIR, data).gradient)[0]
 
 
+def seldom(*values):
+    """What a smaller set of cases beside it would notice, too."""
+    return pytest.param(*values, marks=pytest.mark.thorough)
+
+
 @pytest.mark.parametrize(
     ("language", "kind", "utility"),
-    [(language, kind, TILTED) for language in BOTH for kind in KINDS] + [("numpyro", kind, SQUARED) for kind in KINDS],
+    [
+        ("numpyro", "counts", TILTED),
+        ("pymc", "events", TILTED),
+        ("numpyro", "counts", SQUARED),
+        seldom("numpyro", "events", TILTED),
+        seldom("pymc", "counts", TILTED),
+        seldom("numpyro", "events", SQUARED),
+    ],
     ids=lambda a: getattr(a, "name", a),
 )
 def test_the_sum_has_the_exact_gradient(language, kind, utility):
@@ -101,8 +113,9 @@ def test_the_sum_has_the_exact_gradient(language, kind, utility):
     assert (np.abs(true - plain)[:4] > 0.01 * np.abs(true).max()).any()  # the term does pull at the approximation
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("language", BOTH)
+@pytest.mark.parametrize(
+    ("language", "kind"), [("numpyro", "counts"), ("pymc", "events"), seldom("numpyro", "events"), seldom("pymc", "counts")]
+)
 def test_the_mean_over_all_minibatches_is_the_full_gradient(language, kind):
     """Without chance: the same noise, and every row once."""
     model, data = build(language, kind)
@@ -143,7 +156,9 @@ def score_against(model, data, exact, minibatch=None, repeats=800):
     return np.abs(gaps.mean(0)) / error, stats.norm.isf(1e-4 / 2 / gaps.shape[1])
 
 
-@pytest.mark.parametrize(("language", "kind", "minibatch"), [("numpyro", "counts", None), ("numpyro", "events", 4), ("pymc", "counts", 4)])
+@pytest.mark.parametrize(
+    ("language", "kind", "minibatch"), [("numpyro", "counts", 4), seldom("numpyro", "events", None), seldom("pymc", "counts", 4)]
+)
 def test_the_score_function_has_the_exact_gradient_on_average(language, kind, minibatch):
     model, data = build(language, kind)
     z, bound = score_against(model, data, by_hand(kind, TILTED), minibatch)
@@ -374,8 +389,8 @@ def calibrate(model, data, loss, held_out=None, *, steps=150, batch=None, **obje
     ("language", "kind", "loss", "options"),
     [
         ("numpyro", "counts", decisions.tilted(0.2), {"batch": 4}),
-        ("pymc", "counts", decisions.squared(), {"transform": "exponential", "decisions": "alternating"}),
-        ("numpyro", "events", COSTS, {"batch": 4}),
+        seldom("pymc", "counts", decisions.squared(), {"transform": "exponential", "decisions": "alternating"}),
+        seldom("numpyro", "events", COSTS, {"batch": 4}),
         ("pymc", "events", COSTS, {"method": "score"}),
     ],
     ids=["sum", "em", "actions", "score"],
@@ -396,13 +411,10 @@ EVEN = stats.binom(20, RATE / 20)  # counts that scatter less than a Poisson's
 TRUTHS = {"a Poisson that is wrong": EVEN, "a Poisson that is right": stats.poisson(RATE)}
 
 
-def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_cannot():
-    """The risk under the truth, enumerated: of a model whose counts scatter too much, and of the right one, compiled once for both."""
-    for truth in TRUTHS.values():
-        _calibration_under(truth)
-
-
-def _calibration_under(truth):
+@pytest.mark.parametrize("name", ["a Poisson that is wrong", seldom("a Poisson that is right")])
+def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_cannot(name):
+    """The risk under the truth, enumerated: of a model whose counts scatter too much, and of the right one."""
+    truth = TRUTHS[name]
     loss, rng = decisions.imbalanced(9.0, 1.0), np.random.default_rng(2)
 
     def program(x, y=None):

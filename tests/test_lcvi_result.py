@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 import numpyro
+import pandas as pd
 import pymc as pm
 import pytest
 from IPython.lib.pretty import pretty
@@ -176,6 +177,17 @@ def test_a_program_that_holds_its_rows_says_what_to_write(found, written, rows, 
             call({"size": SIZE[:rows] + 1.0})
 
 
+def test_new_rows_without_names_are_refused_and_of_a_table_the_names_are_taken(found):
+    for new in ([1.0, 2.0], np.ones(2), pd.DataFrame({"size": [1.0, 2.0]})):
+        with pytest.raises(
+            ValueError, match=r"covariates is of type \w+; give a dictionary .* \{'size': \[...\]\}, of a table dict\(table\)"
+        ):
+            found.decide(new)
+    assert found.decide(dict(pd.DataFrame({"size": [1.0, 2.0]}))).shape == (2,)
+    with pytest.raises(ValueError, match=r"covariates holds \['large'\] for size; give an array of numbers"):
+        found.decide({"size": ["large"]})
+
+
 def test_draws_go_to_arviz_by_name(found):
     tree = found.to_datatree(draws=4000)
     assert tree.posterior["slope"].shape == (1, 4000)
@@ -222,6 +234,8 @@ def test_the_readme_s_roads_run():
         "held_out=test)", "held_out=test, optimisation=Optimisation(steps=200, progress=False))"
     )  # the tests' own hurry
     program = program.replace("import calibrate\n", "import Optimisation, calibrate\n")
+    program = program.replace("correct(draws, sold, loss)", "correct(draws, sold, loss, training=Training(restarts=1, steps=200))")
+    program = program.replace("import correct, decide\n", "import Training, correct, decide\n")
     names = {}
     with warnings.catch_warnings():
         for category in (lcvi.CalibrationWarning, posthoc.CorrectionWarning, convergence.ConvergenceWarning):

@@ -88,10 +88,14 @@ def small_table():
     return models.TableRows(jnp.arange(6), 2 * jax.random.normal(keys[0], (6, 5)), jax.random.bernoulli(keys[1], 0.6, (6, 5)))
 
 
+TENT, ROUND = utilities.linearised(decisions.tilted(0.8), 1.0), utilities.exponential(decisions.squared(), 2.0)
+
+
 @pytest.mark.parametrize(
-    "u", [utilities.exponential(decisions.squared(), 2.0), utilities.linearised(decisions.tilted(0.8), 1.0)], ids=["squared", "tilted"]
+    ("u", "draws"),
+    [(ROUND, None), (TENT, 1), pytest.param(TENT, None, marks=pytest.mark.thorough), pytest.param(ROUND, 1, marks=pytest.mark.thorough)],
+    ids=["squared", "tilted, drawn", "tilted", "squared, drawn"],
 )
-@pytest.mark.parametrize("draws", [None, 1])
 def test_the_fast_factorisation_has_the_general_gradient(u, draws):
     if draws == 1 and not u.linear:
         u = utilities.linearised(decisions.squared(), 2.0)  # one outcome estimates this
@@ -215,7 +219,11 @@ def test_a_network_learns_the_decisions():
 
 @pytest.mark.parametrize(
     "chosen",
-    [{}, {"method": "taylor", "transform": "exponential"}, {"method": "naive", "decisions": "alternating"}],
+    [
+        {},
+        {"method": "taylor", "transform": "exponential", "decisions": "alternating"},
+        pytest.param({"method": "naive", "decisions": "alternating"}, marks=pytest.mark.thorough),
+    ],
     ids=str,
 )
 def test_calibrate_lowers_its_own_risk(chosen):

@@ -14,7 +14,7 @@ from scipy import sparse
 from course_pkg import decisions, families, gradients, lcvi, models
 from course_pkg.fit import Settings, fit
 from course_pkg.is_gradients import Subsample, anchored, isgd
-from course_pkg.models.reading import check_parts
+from course_pkg.models.reading import check_indices, check_parts
 
 RNG = np.random.default_rng(11)
 N, J = 30, 4
@@ -37,6 +37,12 @@ def n_groups(x, level, group, y=None):
     b, c = numpyro.sample("b", dist.Normal(0, 3)), numpyro.sample("c", dist.Normal(0, 3))
     with numpyro.plate("rows", len(x)):
         numpyro.sample("seen", dist.Normal(b * x + (a + c * level)[group], 0.5), obs=y)
+
+
+def n_slope(x, y):
+    b = numpyro.sample("b", dist.Normal(0, 3))
+    with numpyro.plate("rows", len(x)):
+        numpyro.sample("seen", dist.Normal(b * x, 1.0, validate_args=True), obs=y)
 
 
 def from_numpyro():
@@ -342,8 +348,17 @@ BAD = [
     (lambda: models.as_model(n_schools, {"sigma": X, "seen": Y}), "data are not the arguments of the program: .* argument 'seen'"),
     (lambda: models.as_model(n_two_lengths, {"y": Y}), "data are not the arguments of the program: .* argument: 'z'"),
     (lambda: use((FREE, ROWS), held_out=models.Rows(*(a[:1] for a in ROWS))), r"held_out holds 1 outcome\(s\) that count"),
-    (lambda: models.from_numpyro(n_array_outside, GROUP, Y), "fn hands an array to NumPy.* write it with jax.numpy, or pass what comes"),
+    (
+        lambda: models.from_numpyro(n_array_outside, GROUP, Y),
+        "the program hands an array to NumPy.* write it with jax.numpy, or pass what comes",
+    ),
     (lambda: models.from_numpyro(n_schools, np.array(["a", "b"]), Y[:2]), r"sigma holds values of type <U1, .* np.unique\(sigma,"),
+    (lambda: models.from_numpyro(n_slope, ["a", "b"], Y[:2]), r"program fails on these data .* x is a list of words, .* np.unique\(x,"),
+    (
+        lambda: models.from_numpyro(n_slope, np.array([1.0, np.nan]), Y[:2]),
+        "program fails on these data .* x holds what is no finite number",
+    ),
+    (lambda: models.from_numpyro(n_slope, X[:3], Y[:2]), "program fails on these data .* there are 3 entries in x, 2 entries in y"),
     (lambda: models.from_numpyro(n_schools, [[1.0], [2.0, 3.0]], Y[:2]), "sigma is no regular array of numbers"),
     (lambda: models.from_numpyro(n_schools, sparse.eye(2), Y[:2]), r"sigma is a sparse table; pass sigma.toarray\(\)"),
     (lambda: use(models.from_numpyro(n_field, X, Y)), "seen is one draw of MultivariateNormal for all rows"),
@@ -352,10 +367,10 @@ BAD = [
         lambda: use(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0))).decide({"sigma": np.ones(3)}),
         "other rows than the 6 that were fitted, and theta has an entry for each of these and none for new ones",
     ),
-    (lambda: models.from_numpyro(n_improper, Y), "fn draws the site after mu from a distribution without a sampler"),
+    (lambda: models.from_numpyro(n_improper, Y), "the program draws the site after mu from a distribution without a sampler"),
     (
         lambda: models.from_numpyro(n_direction, Y),
-        r"fn draws direction from the support Sphere\(\), which NumPyro cannot map to unbounded numbers",
+        r"the program draws direction from the support Sphere\(\), which NumPyro cannot map to unbounded numbers",
     ),
     (lambda: models.from_numpyro(n_factor, Y), "observes nothing but factors"),
     (lambda: models.from_numpyro(n_table, pd.DataFrame({"x": X}), Y), r"table is a table; .* table\['x'\]"),
@@ -431,3 +446,31 @@ def test_columns_lists_dictionaries_and_large_counts_are_data():
     assert (model.dim, set(data)) == (2, {"x", "y"})
     large = models.from_numpyro(scalar_outside_a_plate, X, np.full(N, 3_000_000_000))[1]["y"]
     assert np.allclose(large, 3e9)
+
+
+@pytest.mark.parametrize("make", [from_numpyro, from_pymc])
+def test_a_group_that_was_not_fitted_is_refused_and_not_taken_for_the_last(make):
+    model, data = make()
+    own, new = model.reading.covariates(data), {"x": X[:3], "level": LEVEL, "group": np.array([0, J - 1, J])}
+    with pytest.raises(ValueError, match=f"asks for what was not fitted, such as a new group: index {J} is out of bounds.* make room"):
+        check_indices("covariates", model, new, own)
+    check_indices("covariates", model, {**new, "group": np.array([0, J - 1, -1])}, own)  # counted from the end, as in NumPy
+    check_indices("covariates", model, new, {**own, "group": GROUP + 1})  # what its own rows do, others may
+
+
+@pytest.mark.filterwarnings("ignore::course_pkg.convergence.ConvergenceWarning")
+def test_calibrate_says_so_of_held_out_rows_of_new_ones_and_of_groups_that_are_counted_from_1():
+    rows = {"x": X, "level": LEVEL, "group": GROUP, "y": Y}
+    hurry = lcvi.Optimisation(steps=30, samples=1, utility_samples=1, progress=False, tolerance=None)
+    calibrate = lambda data, held_out=None: lcvi.calibrate(KEY, n_groups, data, decisions.absolute(), held_out=held_out, optimisation=hurry)
+    beyond = {**rows, "group": GROUP + 1}
+    with pytest.raises(ValueError, match=f"held_out asks for what was not fitted, such as a new group: index {J}"):
+        calibrate(rows, beyond)
+    with pytest.warns(lcvi.CalibrationWarning, match=f"beyond the end of an array.* index {J} is out of bounds.* count from 0"):
+        found = calibrate(beyond)
+    assert any("count from 0" in words for words in found.warnings)
+    new = {"x": X[:1], "level": LEVEL, "group": [J]}
+    fitted = found._replace(data={name: jnp.asarray(a) for name, a in rows.items()})
+    for ask in (fitted.decide, fitted.to_datatree):
+        with pytest.raises(ValueError, match="covariates asks for what was not fitted"):
+            ask(new)

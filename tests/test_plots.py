@@ -279,6 +279,11 @@ CASES = {
             1.0, {"prior": (np.array([0.9, 1.1, 1.6]), np.full(3, 0.3)), "Laplace": (np.array([0.4, 1.0, 1.1]), np.full(3, 0.2))}
         ),
     },
+    "information": {
+        "share": call(np.linspace(0.0, 0.12, 50), stats.beta(2, 58).pdf(np.linspace(0.0, 0.12, 50)), 0.05),
+        "worth": call(np.arange(25), 40 * (1 - np.exp(-np.arange(25) / 8)), 1.0, 50.0),
+        "plan": call(np.arange(25), np.arange(25) / 8 - 1.5, np.arange(25) / 8 + 1.5),
+    },
     "integrals_by_dice": {
         "totals": call(
             (X, BELL),
@@ -317,6 +322,12 @@ CASES = {
             {"this chain": 0.5**UP, "even ring": 0.5 + 0 * UP, "its average": 1 / UP},
         ),
         "tuning": call({"d = 1": (UP / 10, 1 / UP), "limit": (UP / 10, UP / 10)}),
+    },
+    "model_check": {
+        "replicated": call(4.0, {"Poisson": np.abs(DRAWS[:, 0]), "negative binomial": 3 + DRAWS[:, 1]}, "variance / mean"),
+        "ranks": call(
+            {"grid": {"r": np.arange(100), "mean": np.arange(100)}, "mean field": {"r": np.zeros(9), "mean": np.full(9, 50)}}, 99
+        ),
     },
     "models_and_guides": {
         "plane": call(X, UP, np.outer(BELL, 1 / UP), {"apart": np.outer(BELL, 2 / UP), "tied": np.outer(BELL**2, 1 / UP)}),

@@ -244,7 +244,7 @@ def test_columns(script, run, monkeypatch):
     columns = script("lambertw", "columns")
     large, every = stored("lambertw", "columns"), columns.columns()
     assert every.keys() == {name for name in large["columns"] if not name.startswith(("radon", "nations"))}
-    one = "diabetes: bmi"
+    one = "iris: sepal width (cm)"  # whose folds are of one size, so that each fit compiles once
     monkeypatch.setattr(columns, "columns", lambda: {one: every[one]})
     monkeypatch.setattr(columns, "from_files", dict)
     found = like(run(columns, "--folds", "5"), "lambertw", "columns", fewer=["/columns"])
@@ -467,7 +467,7 @@ ENGINES = {
 }
 
 
-@pytest.mark.parametrize("engine", [pytest.param(name, marks=pytest.mark.thorough if "NUTS" in name else ()) for name in ENGINES])
+@pytest.mark.parametrize("engine", ["NumPyro", *(pytest.param(name, marks=pytest.mark.thorough) for name in ENGINES if "PyMC" in name)])
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 def test_radon_engines(engine, radon):
     with jax.numpy_rank_promotion("allow"):  # NumPyro's
@@ -527,7 +527,7 @@ def test_corn(script, run, monkeypatch):
     every = data.corn_simulated(jax.random.key(0))
     made_up = every._replace(**{part: getattr(every, part)._replace(x=getattr(every, part).x[:, ::10]) for part in ("train", "test")})
     monkeypatch.setattr(data, "corn", lambda: made_up)
-    monkeypatch.setattr(module, "STOPS", {"stopped early": 50, "converged": 3000})
+    monkeypatch.setattr(module, "STOPS", {"stopped early": 50, "converged": 2000})  # three thousands of steps
     monkeypatch.setattr(module, "DRAWS", 40)
     monkeypatch.setattr(module, "WARMUP", 5)
     monkeypatch.setattr(module, "DEPTH", 3)
@@ -739,13 +739,13 @@ def test_what_the_benchmark_prints_is_stored(lcvi, monkeypatch, tmp_path):
 # --- importance-sampled gradients ----------------------------------------------------------------------------------
 
 
-def test_does_it_pay(monkeypatch, tmp_path):
-    """Three methods, one configuration, few rows; unit costs as given, since a stopwatch is no test."""
+@pytest.mark.parametrize("kept", [("SGD", "ISGD"), pytest.param(("SGD", "ISGD", "I-SAG"), marks=pytest.mark.thorough)], ids=len)
+def test_does_it_pay(kept, monkeypatch, tmp_path):
+    """Few methods, one configuration, few rows; unit costs as given, since a stopwatch is no test."""
     methods = does_it_pay.methods
-    kept = ("SGD", "ISGD", "I-SAG")
     monkeypatch.setattr(does_it_pay, "SMALL", {"rows": 200, "size": 20})
     monkeypatch.setattr(does_it_pay, "RATES", (0.3,))
-    monkeypatch.setattr(does_it_pay, "BUDGETS", dict.fromkeys(does_it_pay.BUDGETS, (40,)))
+    monkeypatch.setattr(does_it_pay, "BUDGETS", dict.fromkeys(does_it_pay.BUDGETS, (185,)))  # compiled once with the published steps
     far = {"coarse": 300.0, "middle": 200.0, "fine": 100.0}
     monkeypatch.setattr(does_it_pay, "TARGETS", dict.fromkeys(does_it_pay.TARGETS, far))
     monkeypatch.setattr(does_it_pay, "methods", lambda problem: {name: methods(problem)[name] for name in kept})
@@ -764,7 +764,9 @@ def test_does_it_pay(monkeypatch, tmp_path):
         assert sgd[word]["seconds"] == [pytest.approx(COST["fresh"] * sgd[word]["gradients"][0])]
         assert -1 <= signs[word][0] <= 1
     size = found["results"]["normal"]["bytes"]
-    assert size["I-SAG"] > 5 * size["ISGD"] > size["SGD"] == 0
+    assert size["ISGD"] > size["SGD"] == 0
+    if "I-SAG" in kept:
+        assert size["I-SAG"] > 5 * size["ISGD"]
     assert shlex.split(found["made_by"])[2:] == sys.argv[1:]
     runs = (found["results"]["normal"][key]["0"]["ELBO"] for key in ("published", "published, tempered"))
     assert len({round(elbo) for pair in runs for elbo in pair}) == 4  # two objectives

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse
 from jax.scipy.special import digamma, gammaln
 from scipy.optimize import linear_sum_assignment
+from scipy.special import digamma as digamma_of_numbers
 from scipy.special import gammaln as log_gamma
 from sklearn.decomposition import LatentDirichletAllocation
 
@@ -72,20 +73,20 @@ def small(seed=0, documents=70, words=6, length=12):
     return rng.multinomial(length, rng.dirichlet(np.ones(words), documents))
 
 
-def expected_log(parameters):
+def expected_log(parameters, digamma=digamma):
     return digamma(parameters) - digamma(parameters.sum(axis=-1, keepdims=True))
 
 
 def token_by_token(counts, b, alpha, gamma, steps):
     """One round as the notes have it, with a factor for each token, from even mixtures: errata N08 and N09 mended."""
     topics = b.shape[0]
-    psi_b, new = np.asarray(expected_log(b)), np.full(b.shape, gamma)
+    psi_b, new = expected_log(np.asarray(b), digamma_of_numbers), np.full(b.shape, gamma)
     everyone = []
     for row in counts:
         tokens = np.repeat(np.arange(row.size), row)
         pi = np.full(topics, alpha + len(tokens) / topics)
         for step in range(steps + 1):
-            log_z = np.asarray(expected_log(pi))[None] + psi_b[:, tokens].T
+            log_z = expected_log(pi, digamma_of_numbers)[None] + psi_b[:, tokens].T
             z = np.exp(log_z - log_z.max(axis=1, keepdims=True))
             z /= z.sum(axis=1, keepdims=True)
             if step < steps:
@@ -126,7 +127,7 @@ def exact_bound(log_pi, log_b, counts, alpha, gamma):
     return tokens + minus_kl(pi, alpha) + minus_kl(b, gamma)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough), pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))])
 def test_the_bound_is_what_it_is_by_definition_and_ends_level(seed):
     counts = small(seed)
     with jax.enable_x64(True):
@@ -144,7 +145,7 @@ def log_dirichlet_multinomial(n, prior):
     return (log_gamma(k * prior) - log_gamma(k * prior + total) + (log_gamma(n + prior) - log_gamma(prior)).sum(axis=-1)).sum()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))])
 def test_with_one_topic_the_bound_is_the_evidence(seed):
     counts, gamma = small(seed), 0.4
     evidence = log_dirichlet_multinomial(counts.sum(axis=0), gamma)

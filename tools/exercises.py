@@ -154,12 +154,17 @@ def grader(folder: Path) -> NbGraderAPI:
     return NbGraderAPI(config=config)
 
 
-def course(folder: Path, wanted: list[str], root: Path = ROOT) -> None:
-    """An nbgrader course folder: sources in place, configuration written, every assignment (a chapter) released."""
-    folder.mkdir(parents=True, exist_ok=True)
+def configured(folder: Path) -> None:
+    """Write nbgrader's configuration for a course folder."""
     stubs = {key: dict(value) if isinstance(value, dict) else value for key, value in STUB.ClearSolutions.items()}
     lines = ["c = get_config()", *(f"c.ClearSolutions.{key} = {value!r}" for key, value in stubs.items())]
     (folder / "nbgrader_config.py").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def course(folder: Path, wanted: list[str], root: Path = ROOT) -> None:
+    """An nbgrader course folder: sources in place, configuration written, every assignment (a chapter) released."""
+    folder.mkdir(parents=True, exist_ok=True)
+    configured(folder)
     for name in wanted:
         path = folder / "source" / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)

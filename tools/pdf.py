@@ -35,7 +35,7 @@ def parts(only: list[str] | None = None) -> list[dict]:
     below = contents.below() | {"exercises": [f"exercises/{name}" for name in contents.sheets()]}
     found = [
         {"title": title, "pages": [page for name in names for page in (name, *below.get(name, []))]}
-        for title, names in {"Before you begin": ["intro"], **contents.parts()}.items()
+        for title, names in (contents.parts() | {"Before you begin": ["intro", *contents.parts()["Before you begin"]]}).items()
     ]
     if only:
         found = [{**part, "pages": [page for page in part["pages"] if page in only]} for part in found]

@@ -3,7 +3,7 @@
 #     tools/test.sh               the quick tier: each answer to an exercise at one seed
 #     tools/test.sh --thorough    at up to 25 other seeds, pages at 2 others, with branches counted, and every notebook reproduced
 #     tools/test.sh lint          ruff and mypy alone
-# Other options go to both calls of pytest; to run one file, call pytest itself.
+# Other options go to every call of pytest; to run one file, call pytest itself.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p .cache
@@ -40,13 +40,22 @@ if [[ " $* " == *" --thorough "* ]]; then
     compiler=()
 fi
 
-lint >.cache/lint.log 2>&1 &  # beside the book, whose last pages leave a core idle
+lint >.cache/lint.log 2>&1 &  # beside the pages, whose last ones leave a core idle
 linting=$!
-step book "$python" tools/build_book.py
-# A page's cells share a kernel and a site's tests a browser, so a file stays on one worker.
+step pages "$python" tools/pages.py book
+rendering=
+if [[ " ${failed[*]-} " != *" pages "* ]]; then
+    "$python" tools/build_book.py >.cache/book.log 2>&1 &  # Sphinx has one core; the other begins with the library
+    rendering=$!
+fi
+# A site's tests share a browser, and many a file what it compiled, so a file stays on one worker.
 # The library is covered by its own tests: what an exercise or a page happens to run proves nothing about it.
-step library "${compiler[@]}" "$python" -m pytest -p no:nbval -n 2 --dist loadfile --durations=40 --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
-step course "$python" -m pytest -n 2 --dist loadfile --durations=40 tests/[a-z]*/ book "$@"
+tests=("$python" -m pytest -n 2 --dist loadfile --durations=40)
+step library "${compiler[@]}" "${tests[@]}" -p no:nbval --cov $branches --cov-report=term course_pkg tests/test_*.py "$@"
+[ -z "$rendering" ] || step book eval 'wait $rendering; status=$?; cat .cache/book.log; (exit $status)'
+others=$(ls -d tests/[a-z]*/ | grep -v -e notebooks -e site)
+step exercises "${compiler[@]}" "${tests[@]}" -p no:nbval $others "$@"
+step site "${tests[@]}" tests/notebooks tests/site book "$@"
 step lint eval 'wait $linting; status=$?; cat .cache/lint.log; (exit $status)'
 if [ -n "$branches" ]; then
     step seeds "$python" tools/reseed.py --shifts 2

@@ -156,9 +156,6 @@ class Sheet(NamedTuple):
     page: str  # the page that it belongs to; empty if it names none
 
 
-SLOWER = 1.5  # readers took so many times the minutes that pages and sheets state
-
-
 class Block(NamedTuple):
     """A row of a plan, such as a week of a course."""
 

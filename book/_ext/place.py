@@ -145,18 +145,16 @@ class Plan(FrontPiece):
             raise self.error(str(error)) from error
         for sheet in (sheet for block in plan.blocks for sheet in block.sheets):
             self.env.note_dependency(str(contents.BOOK.parent / "solutions" / f"{sheet.name}.md"))
-        titles = "".join(f'<th scope="col">{title}</th>' for title in (plan.rows, "Pages", "Sheets", "Hours", "To plan"))
+        titles = "".join(f'<th scope="col">{title}</th>' for title in (plan.rows, "Pages", "Sheets", "Hours"))
         return (
             f'<div class="pst-scrollable-table-container"><table class="table weeks"><thead><tr>{titles}</tr></thead>'
-            f"<tbody>{''.join(map(self.block, plan.blocks))}</tbody></table></div><p>In all {contents.hours(plan.minutes)} by the stated "
-            f"minutes; plan {contents.hours(contents.SLOWER * plan.minutes)}.</p>"
+            f"<tbody>{''.join(map(self.block, plan.blocks))}</tbody></table></div><p>In all {contents.hours(plan.minutes)}.</p>"
         )
 
     def block(self, block: contents.Block) -> str:
         pages = "".join(f"<li>{self.row(page)}</li>" for page in block.pages)
         sheets = "".join(f"<li>{self.sheet(sheet)}</li>" for sheet in block.sheets)
-        times = "".join(f"<td>{times * block.minutes / 60:.1f}</td>" for times in (1, contents.SLOWER))
-        return f'<tr><th scope="row">{block.label}</th><td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td>{times}</tr>'
+        return f'<tr><th scope="row">{block.label}</th><td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td><td>{block.minutes / 60:.1f}</td></tr>'
 
     def sheet(self, sheet: contents.Sheet) -> str:
         link = f'<a href="{self.link(f"exercises/{sheet.name}")}">{html.escape(sheet.title)}</a>'

@@ -56,17 +56,24 @@ def call(answer: Any, *args: Any) -> Any:
     """Call a student's function on copies of ``args``; whatever goes wrong becomes a :class:`Trouble` with calm words."""
     if not callable(answer):
         raise Trouble(f"Hand over the function itself, without brackets after its name; this is a {type(answer).__name__}.")
+    got = calmly(answer, *copy.deepcopy(args))
+    if got is None:
+        raise Trouble("Your function returned nothing. Does its last line start with `return`?")
+    return got
+
+
+def calmly(answer: Any, *args: Any) -> Any:
+    """Call a student's function; whatever goes wrong becomes a :class:`Trouble`."""
     try:
-        got = answer(*copy.deepcopy(args))
+        return answer(*args)
+    except Trouble:
+        raise  # of an answer in another process, where it got its words
     except NotImplementedError as error:
         raise Trouble(unwritten(error, answer)) from error
     except SystemExit:
         raise Trouble("Your function ends Python: it calls `exit`. Let it `return` instead.") from None
     except Exception as error:
         raise Trouble(f"Your function raised {type(error).__name__}: {error}{_where(answer, error)}.") from error
-    if got is None:
-        raise Trouble("Your function returned nothing. Does its last line start with `return`?")
-    return got
 
 
 def unwritten(error: NotImplementedError, answer: Any = None) -> str:

@@ -99,13 +99,40 @@ def _cases(record: Record, sheet: sheets.Sheet, part: str, seed: int) -> Cases:
     return telling(lambda: [tuple(case) for case in record.cases(rng)], record.reference, wrong)
 
 
-def judge_record(record: Record, sheet: sheets.Sheet, part: str, draw: Callable[[int], Cases], answer: Any, seed: int) -> Verdict:
-    """The verdict on an answer to the cases that ``draw`` gives for a seed."""
+class Trial(NamedTuple):
+    """What answers are tried on, found once for all of them."""
+
+    cases: Cases
+    want: list[tuple[np.ndarray, ...]]  # what the reference gives
+    slips: Callable[[], list[tuple[str, list[tuple[np.ndarray, ...]]]]]  # words, and what the slips that deserve them give
+
+
+def _trial(record: Record, sheet: sheets.Sheet, part: str, seed: int) -> Trial:
+    cases = _cases(record, sheet, part, seed)
+    want = _wanted(record, copy.deepcopy(cases))
+    return Trial(cases, want, functools.cache(partial(_slips, record, sheet, part, cases)))
+
+
+def _slips(record: Record, sheet: sheets.Sheet, part: str, cases: Cases) -> list[tuple[str, list[tuple[np.ndarray, ...]]]]:
+    found = []
+    for words, slips in _named(record):
+        for slip in _several(slips):
+            wrong = sheets.slipped(sheet, part, slip)
+            try:
+                found.append((words, [numbers(record.view(wrong, *case)) for case in copy.deepcopy(cases)]))
+            except (Exception, Trouble):  # a slip that cannot be carried out here
+                continue
+    return found
+
+
+def judge_record(record: Record, sheet: sheets.Sheet, part: str, trial: Callable[[int], Trial], answer: Any, seed: int) -> Verdict:
+    """The verdict on an answer to the trial for a seed."""
     with np.errstate(all="ignore"):
         if record.by:
             return record.by(answer, seed, _mistakes(record, sheet, part))
-        cases, own = copy.deepcopy(draw(seed)), sheets.solution(sheet, part)
-        verdict = settled(_judged(record, sheet, part, answer, cases), answer, cases, own, record.nudge)
+        tried, own = trial(seed), sheets.solution(sheet, part)
+        cases = copy.deepcopy(tried.cases)
+        verdict = settled(_judged(record, sheet, part, answer, tried._replace(cases=cases)), answer, cases, own, record.nudge)
         for k, (words, (later, _)) in enumerate(record.later.items()):
             if verdict.passed:
                 cases = _drawn(later, seed, zlib.crc32(part.encode()), k)
@@ -114,26 +141,29 @@ def judge_record(record: Record, sheet: sheets.Sheet, part: str, draw: Callable[
         return verdict
 
 
-def _results(record: Record, answer: Any, cases: Cases) -> tuple[list[Any], list[Any]]:
-    """What an answer gives on the cases, and what it should give."""
-    want = [numbers(record.reference(*case)) for case in cases]
-    return [read(record.view(partial(call, answer), *case), w) for case, w in zip(cases, want, strict=True)], want
+def _wanted(record: Record, cases: Cases) -> list[tuple[np.ndarray, ...]]:
+    return [numbers(record.reference(*case)) for case in cases]
+
+
+def _results(record: Record, answer: Any, cases: Cases, want: list[tuple[np.ndarray, ...]]) -> list[tuple[np.ndarray, ...]]:
+    return [read(record.view(partial(call, answer), *case), w) for case, w in zip(cases, want, strict=True)]
 
 
 def _right(record: Record, answer: Any, cases: Cases) -> bool:
+    want = _wanted(record, cases)
     try:
-        got, want = _results(record, answer, cases)
+        return _same(record, _results(record, answer, cases, want), want)
     except Trouble:
         return False
-    return all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True))
 
 
-def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: Cases) -> Verdict:
-    got, want = _results(record, answer, cases)
-    if all(agree(g, w, record.rtol) for g, w in zip(got, want, strict=True)):
+def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, trial: Trial) -> Verdict:
+    cases, want, _ = trial
+    got = _results(record, answer, cases, want)
+    if _same(record, got, want):
         return Verdict(True, record.right)
-    for words, slips in _named(record):
-        if any(_same(record, sheets.slipped(sheet, part, slip), got, cases) for slip in _several(slips)):
+    for words, given in trial.slips():
+        if _same(record, got, given):
             return Verdict(False, words)
     own = sheets.solution(sheet, part)
     known = functools.wraps(own)(partial(record.view, own))
@@ -146,11 +176,8 @@ def _judged(record: Record, sheet: sheets.Sheet, part: str, answer: Any, cases: 
     return Verdict(False, words + (MEETS if small else record.nudge))
 
 
-def _same(record: Record, wrong: Callable[..., Any], got: Sequence[Any], cases: Cases) -> bool:
-    try:
-        return all(agree(g, numbers(record.view(wrong, *case)), record.rtol) for g, case in zip(got, cases, strict=True))
-    except (Exception, Trouble):  # a slip that cannot be carried out here
-        return False
+def _same(record: Record, got: Sequence[Any], given: Sequence[Any]) -> bool:
+    return all(agree(g, w, record.rtol) for g, w in zip(got, given, strict=True))
 
 
 def _stub(own: Callable[..., Any]) -> Callable[..., Any]:
@@ -187,8 +214,8 @@ def _task(record: Record, sheet: sheets.Sheet, part: str) -> Task:
     mistakes = {
         f"{words} {k}": Mistake(one, words) for words, slips in _mistakes(record, sheet, part).items() for k, one in enumerate(slips)
     }
-    draw = functools.lru_cache(maxsize=8)(partial(_cases, record, sheet, part))  # cases that are drawn until slips part take time
-    verdict = partial(judge_record, record, sheet, part, draw)
+    trial = functools.lru_cache(maxsize=8)(partial(_trial, record, sheet, part))  # references, and cases drawn until slips part, take time
+    verdict = partial(judge_record, record, sheet, part, trial)
     below = f" {heading}" if sheet.title.endswith("?") else f": {heading[:1].lower()}{heading[1:]}"
     title = sheet.title + (below if heading else "")
     return Task(sheets.full_name(sheet, part), title, sheet.stars, dict(sheet.minutes)[part], _stub(own), record.hints, mistakes, verdict)

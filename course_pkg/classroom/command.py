@@ -1,4 +1,4 @@
-"""The program ``course``, for who does the exercises. Nothing leaves this machine.
+"""The program ``course``, for who does the exercises, and for who teaches with them. Nothing leaves this machine.
 
 A sheet is named by its number in ``course list``, such as 1.2, or by its name, such as ridge.
 """
@@ -16,6 +16,7 @@ from typing import Any
 from course_pkg._extras import needs
 from course_pkg.checks import hint, progress, sheet
 from course_pkg.checks.record import ROOT
+from course_pkg.classroom import teacher
 
 click: Any = needs("click", "book")
 SECONDS = 120.0  # for all verdicts of a sheet; most take less than ten
@@ -51,6 +52,10 @@ def _opened(entry: progress.Entry) -> Path:
 def main() -> None:
     if not (ROOT / "exercises").is_dir():
         raise click.ClickException(f"there are no exercises in {ROOT}: run it in a clone of the course, after `make env`")
+
+
+for _command in (teacher.release, teacher.grade, teacher.report):
+    main.add_command(_command)
 
 
 @main.command("list")

@@ -29,7 +29,7 @@ def verdicts(path: Path) -> Iterator[tuple[str, bool, str]]:
             name, answer = asked[1], asked[2]
             try:
                 with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                    verdict = judge(name, _answer(cells[:place], answer))
+                    verdict = judge(name, made(cells[:place], answer))
             except NotImplementedError:
                 yield name, False, "It needs an answer that is not written yet."
             except BaseException as problem:  # also an answer that leaves the process
@@ -38,7 +38,7 @@ def verdicts(path: Path) -> Iterator[tuple[str, bool, str]]:
                 yield name, *verdict
 
 
-def _answer(cells: list[str], name: str) -> Any:
+def made(cells: list[str], name: str) -> Any:
     """What the cells before a verdict hand in."""
     readable = []
     for number, source in enumerate(cells, 1):

@@ -1,9 +1,11 @@
 """Chapter 1: losses, Bayes rules and risks.
 
 Read `losses` first (what a decision costs; `normal` has the averages of those losses in closed form), then `rules` (the decision that
-costs least in expectation), then `risk` (how much that is) and `reduction` (what a better decision saves, with its interval).
+costs least in expectation), then `risk` (how much that is) and `reduction` (what a better decision saves, with its interval), then
+`information` (what it would save to look first).
 """
 
+from course_pkg.decisions.information import Information, value_of_perfect_information, value_of_sample_information
 from course_pkg.decisions.losses import (
     Loss,
     absolute,
@@ -31,6 +33,7 @@ from course_pkg.decisions.risk import (
 from course_pkg.decisions.rules import bayes_action, bayes_decision
 
 __all__ = [
+    "Information",
     "Loss",
     "MonteCarlo",
     "Reduction",
@@ -53,5 +56,7 @@ __all__ = [
     "shifted_utility",
     "squared",
     "tilted",
+    "value_of_perfect_information",
+    "value_of_sample_information",
     "zero_one",
 ]

@@ -5,6 +5,8 @@ works on arrays, element by element. A `Loss` carries the function together with
 its supremum, whether it is convex in the decision, and what it is worth on average where the truth is normal.
 """
 
+import inspect
+import reprlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -241,8 +243,25 @@ def as_loss(loss) -> Loss:
     if isinstance(loss, Loss):
         return loss
     if not callable(loss):
-        raise ValueError(f"loss is {loss!r}; give a Loss, such as squared(), or a function of truth and decision")
-    return Loss(getattr(loss, "__name__", "custom"), loss)
+        raise ValueError(f"loss is {reprlib.repr(loss)}; give a Loss, such as squared(), or a function of truth and decision")
+    name = getattr(loss, "__name__", "custom")
+    if not _takes_two(loss):
+        raise ValueError(
+            f"loss is {name}, which does not take a truth and a decision; give a function of these two, or call it: {name}(...)"
+        )
+    return Loss(name, loss)
+
+
+def _takes_two(function) -> bool:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # written in C: it does not say
+        return True
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        return False
+    return True
 
 
 def as_partial(function) -> Partial:

@@ -7,7 +7,7 @@ last, which puts all of it to work in one call (`options` says what may be chose
 
 from course_pkg.lcvi.closed import expected_loss, log_expected_utility
 from course_pkg.lcvi.discrete import scored_outcome, summed_outcome
-from course_pkg.lcvi.lattice import even_keys
+from course_pkg.lcvi.lattice import lattice_keys
 from course_pkg.lcvi.networks import Network, NetworkTraining, amortise, decide_with, start_network
 from course_pkg.lcvi.options import Objective, Optimisation
 from course_pkg.lcvi.outcomes import Term, best_decisions, classes, drawn_outcome, estimand, from_outcomes, normal_outcome
@@ -54,12 +54,12 @@ __all__ = [
     "drawn_outcome",
     "em",
     "estimand",
-    "even_keys",
     "expected_loss",
     "exponential",
     "from_loss",
     "from_outcomes",
     "joint",
+    "lattice_keys",
     "linearised",
     "log_expected_utility",
     "loss_quantile",

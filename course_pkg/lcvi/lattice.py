@@ -15,7 +15,7 @@ from jaxtyping import PRNGKeyArray
 from course_pkg import _guard
 
 
-def even_keys(key: PRNGKeyArray, count: int):
+def lattice_keys(key: PRNGKeyArray, count: int):
     r"""``count`` keys for one and the same draw; over the set, each random number that is drawn visits every ``1 / count`` of its range.
 
     Powers of two are best: then every stream that a model splits off keeps the even spread.
@@ -31,7 +31,7 @@ def even_keys(key: PRNGKeyArray, count: int):
         ValueError: if ``count`` is below 1.
 
     Example:
-        >>> keys = even_keys(jax.random.key(0), 4)
+        >>> keys = lattice_keys(jax.random.key(0), 4)
         >>> u = jax.vmap(lambda k: jax.random.uniform(k, (1000,)))(keys)  # each column: four numbers, a quarter apart
         >>> bool(jnp.allclose(jnp.sort(u, axis=0)[1:] - jnp.sort(u, axis=0)[:-1], 0.25, atol=1e-6))
         True

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from course_pkg import _guard
 from course_pkg.decisions.losses import Loss
 from course_pkg.lcvi import closed, terms
-from course_pkg.lcvi.lattice import even_keys
+from course_pkg.lcvi.lattice import lattice_keys
 from course_pkg.lcvi.utilities import Utility
 from course_pkg.models import Model, require_differentiable
 
@@ -52,7 +52,7 @@ def drawn_outcome(model: Model, utility: Utility, draws: int = 8, *, estimator: 
     require_differentiable(model)
 
     def draw(key, thetas: int):
-        return even_keys(key, draws) if even else jax.random.split(key, (thetas, draws))
+        return lattice_keys(key, draws) if even else jax.random.split(key, (thetas, draws))
 
     def value(keys, thetas, h, covariates):
         inner = jax.vmap(model.predict, (0, None, None))

@@ -20,12 +20,13 @@ from course_pkg.lcvi.result import Approximation, Calibration, bayes_decisions, 
 from course_pkg.lcvi.steps import Pair
 from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import as_model, require_differentiable
+from course_pkg.models.reading import beyond, check_indices
 
 DEFAULT_OBJECTIVE, DEFAULT_OPTIMISATION = Objective(), Optimisation()
 
 
 class CalibrationWarning(UserWarning):
-    """Calibration made decisions worse on data that it had not seen, or moved where its sum over outcomes does not reach."""
+    """Calibration made decisions worse on data that it had not seen or left its sum over outcomes behind, or an index is too large."""
 
 
 def calibrate(
@@ -70,7 +71,8 @@ def calibrate(
 
     Warns:
         ConvergenceWarning: if the bound of either run still rose at its end, or was too noisy to tell.
-        CalibrationWarning: if held-out decisions got worse, or a sum over outcomes falls short. The result keeps the words of both.
+        CalibrationWarning: if held-out decisions got worse, a sum over outcomes falls short, or the data hold an index that is too large
+            for the array that it is looked up in. The result keeps the words of both.
 
     Raises:
         ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated and nothing says how probable an
@@ -100,6 +102,9 @@ def calibrate(
         require_differentiable(model)
     seen = _seen(model, family, "data", data, objective.predictive_draws)
     later = None if held_out is None else _seen(model, family, "held_out", held_out, objective.predictive_draws)
+    keys, known = jax.random.split(key, 8), model.reading.covariates(data)
+    if held_out is not None:
+        check_indices("held_out", model, model.reading.covariates(held_out), known)
     _foresee(model, given, loss, objective, data)
     said: list[str] = []
 
@@ -107,7 +112,8 @@ def calibrate(
         said.append(words)
         warnings.warn(words, category, stacklevel=3)
 
-    keys, known = jax.random.split(key, 8), model.reading.covariates(data)
+    if words := beyond(model, known):
+        warn(f"data send the model beyond the end of an array, where JAX takes the last entry: {words}; count from 0", CalibrationWarning)
     adam = optax.adam(optimisation.rate)  # one object: with another the same steps would compile again
 
     settings = Settings(tolerance=optimisation.tolerance, progress=optimisation.progress, judge=False)  # both are judged together, below

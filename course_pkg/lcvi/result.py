@@ -17,7 +17,7 @@ from course_pkg.families import Family
 from course_pkg.fit import Fit
 from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import Model
-from course_pkg.models.reading import own_unknowns, row_count
+from course_pkg.models.reading import check_indices, own_unknowns, row_count
 
 GRID = 80  # decisions at which a risk is drawn
 MOVED = 6  # unknowns that a figure shows
@@ -87,8 +87,9 @@ class Calibration(NamedTuple):
             One decision for each row.
 
         Raises:
-            ValueError: if ``predict`` refuses the covariates or draws what is not finite from them, or ``draws`` is below 1. A program that
-                holds its covariates as plain arrays predicts for its own rows alone: the message says what to write as ``pm.Data``.
+            ValueError: if ``predict`` refuses the covariates, looks for a group that was not fitted or draws what is not finite from them,
+                or ``draws`` is below 1. A program that holds its covariates as plain arrays predicts for its own rows alone: the message
+                says what to write as ``pm.Data``.
         """
         return bayes_decision(self.loss, self.predict(covariates, plain=plain, key=key, draws=draws))
 
@@ -98,8 +99,11 @@ class Calibration(NamedTuple):
         Arguments and errors as of `decide`, which decides by these very draws.
         """
         key, draws = _key(key), _guard.count("draws", draws)
-        known = self.model.reading.covariates(self.data) if covariates is None else self._known(covariates)
+        own = self.model.reading.covariates(self.data)
+        known = own if covariates is None else self._known(covariates)
         try:
+            if covariates is not None:
+                check_indices("covariates", self.model, known, own)
             y = predictive(key, self.model, self.family, self._lam(plain), known, draws)
         except (TypeError, ValueError) as problem:  # JAX's words for what does not go together, and ours for what is not finite
             raise self._refused(known, problem) from problem
@@ -117,6 +121,7 @@ class Calibration(NamedTuple):
         if covariates is not None:
             known = self._known(covariates)
             try:
+                check_indices("covariates", self.model, known, self.model.reading.covariates(self.data))
                 groups["predictions"] = {"y": _finite(outcomes_drawn(jax.random.fold_in(key, 1), self.model, thetas, known))}
             except (TypeError, ValueError) as problem:
                 raise self._refused(known, problem) from problem
@@ -186,6 +191,12 @@ class Calibration(NamedTuple):
 
     def _known(self, covariates):
         """Covariates as ``predict`` takes them, once it is sure that a program does not hold others of its own."""
+        own = self.model.reading.covariates(self.data)
+        if isinstance(own, Mapping) and not isinstance(covariates, Mapping):
+            raise ValueError(
+                f"covariates is of type {type(covariates).__name__}; give a dictionary of arrays by name, such as "
+                f"{{{next(iter(own), 'x')!r}: [...]}}, of a table dict(table)"
+            )
         if isinstance(covariates, list):
             return _guard.numbers("covariates", covariates)
         if isinstance(covariates, Mapping) and isinstance(self.data, Mapping):

@@ -145,7 +145,10 @@ def loss_quantile(losses, q: float = 0.7) -> float:
     losses = np.asarray(_guard.nonnegative("losses", losses)).ravel()
     M = float(np.quantile(losses, q, method="inverted_cdf"))
     if M == 0:
-        raise ValueError(f"losses has the {q:g}-quantile 0, and no calibration has that scale; give a larger q")
+        raise ValueError(
+            f"losses has the {q:g}-quantile 0, and no calibration has that scale; give a larger q or a scale of your own, for calibrate "
+            "Objective(quantile=...) or Objective(M=...)"
+        )
     return M
 
 

@@ -281,8 +281,28 @@ def _trace(fn, bound, given):
             raise  # the program's own, for instance of a part that is yet to be written
         after = f"the site after {list(tracing.trace)[-1]}" if tracing.trace else "its first site"
         raise ValueError(
-            f"fn draws {after} from a distribution without a sampler; use a proper one, and numpyro.factor for the rest"
+            f"the program draws {after} from a distribution without a sampler; use a proper one, and numpyro.factor for the rest"
         ) from problem
+    except (TypeError, ValueError) as problem:
+        _explain(problem, given)
+        raise
+
+
+def _explain(problem, given):
+    """Raise in words that name an argument, if one is odd enough to have made the program fail."""
+    if odd := _odd(given):
+        raise ValueError(f"the program fails on these data ({str(problem).split(chr(10), 1)[0]}): {odd}") from problem
+
+
+def _odd(given) -> str:
+    """What may have made a program fail: an argument of words, a number that is not finite, arrays that differ in length."""
+    arrays = {name: value for name, value in given.items() if isinstance(value, jax.Array) and value.ndim}
+    lengths = {name: len(value) for name, value in arrays.items()}
+    if words := [name for name, value in given.items() if isinstance(value, list)]:
+        return f"{words[0]} is a list of words, an option; to compute with it pass codes, np.unique({words[0]}, return_inverse=True)[1]"
+    if bad := [name for name, value in arrays.items() if not jnp.isfinite(value).all()]:
+        return f"{bad[0]} holds what is no finite number; remove or replace it"
+    return "there are " + ", ".join(f"{n} entries in {name}" for name, n in lengths.items()) if len(set(lengths.values())) > 1 else ""
 
 
 def _sort(sites):
@@ -291,21 +311,25 @@ def _sort(sites):
 
     for name, site in sites.items():
         if site["type"] == "param":
-            raise ValueError(f"fn holds the parameter {name}, which has no prior; give it one with numpyro.sample, or a fixed value")
+            raise ValueError(
+                f"the program holds the parameter {name}, which has no prior; give it one with numpyro.sample, or a fixed value"
+            )
         if site["type"] == "plate" and site["args"][1] not in (None, site["args"][0]):
-            raise ValueError(f"fn subsamples the plate {name}; pass all rows, and let the estimator choose minibatches of the data")
+            raise ValueError(
+                f"the program subsamples the plate {name}; pass all rows, and let the estimator choose minibatches of the data"
+            )
     samples = {name: site for name, site in sites.items() if site["type"] == "sample"}
     latent = {name: samples[name] for name in sorted(samples) if not samples[name]["is_observed"]}
     observed = {name: site for name, site in samples.items() if site["is_observed"]}
     seen = {name: site for name, site in observed.items() if not isinstance(_innermost(site["fn"]), Unit)}
     for name, site in latent.items():
         if site["fn"].is_discrete:
-            raise ValueError(f"fn draws the discrete site {name}; sum it out, for example with a mixture distribution")
+            raise ValueError(f"the program draws the discrete site {name}; sum it out, for example with a mixture distribution")
     if not seen:
         factors = " but factors, which predict nothing" if observed else ""
-        raise ValueError(f"fn observes nothing{factors}; pass the outcome, so that a site has obs=...")
+        raise ValueError(f"the program observes nothing{factors}; pass the outcome, so that a site has obs=...")
     if not latent:
-        raise ValueError("fn has no unknown; leave at least one site unobserved")
+        raise ValueError("the program has no unknown; leave at least one site unobserved")
     return latent, observed, seen
 
 
@@ -323,7 +347,7 @@ def _unconstrained(name, site):
         return biject_to(support).inv(site["value"])
     except NotImplementedError as problem:
         raise ValueError(
-            f"fn draws {name} from the support {support}, which NumPyro cannot map to unbounded numbers; write it in other "
+            f"the program draws {name} from the support {support}, which NumPyro cannot map to unbounded numbers; write it in other "
             "coordinates, for instance as normals that numpyro.deterministic maps there"
         ) from problem
 
@@ -413,12 +437,17 @@ def _try(model, data):
         jax.eval_shape(model.log_likelihood, theta, data)
     except jax.errors.NonConcreteBooleanIndexError as problem:
         raise ValueError(
-            "fn picks rows by an array of booleans; pass the rows alone, or count them in with numpyro.handlers.mask"
+            "the program picks rows by an array of booleans; pass the rows alone, or count them in with numpyro.handlers.mask"
         ) from problem
     except jax.errors.TracerArrayConversionError as problem:
         raise ValueError(
-            "fn hands an array to NumPy, whose functions JAX cannot trace; write it with jax.numpy, or pass what comes out, and a size "
-            "that comes from the values of an array as a plain number of its own"
+            "the program hands an array to NumPy, whose functions JAX cannot trace; write it with jax.numpy, or pass what comes out, and a "
+            "size that comes from the values of an array as a plain number of its own"
         ) from problem
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError) as problem:
-        raise ValueError("fn takes a size or a branch from the values of an array; pass it as a plain number of its own") from problem
+        raise ValueError(
+            "the program takes a size or a branch from the values of an array; pass it as a plain number of its own"
+        ) from problem
+    except (TypeError, ValueError) as problem:
+        _explain(problem, data)
+        raise

@@ -40,5 +40,6 @@ def as_model(program, data=None) -> tuple[Model, Any]:
     if not callable(program):
         raise ValueError(f"model is {program!r}; give a Model, a program in NumPyro or a pymc.Model")
     if not isinstance(data, dict):
-        raise ValueError(f"data is {type(data).__name__}; give the arguments of the NumPyro program, a dictionary by name")
+        wanted = "the arguments of the NumPyro program, a dictionary by name, of a table dict(table)"
+        raise ValueError(f"data is {type(data).__name__}; give {wanted}")
     return from_numpyro(program, **data)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental import checkify
 from jaxtyping import Array, Float
 
 from course_pkg import _guard
@@ -166,6 +167,28 @@ def own_unknowns(model, n: int) -> str:
         return ""
     shapes = jax.eval_shape(model.constrain, jax.ShapeDtypeStruct((model.dim,), jnp.result_type(float)))
     return ", ".join(name for name, value in shapes.items() if value.shape[:1] == (n,))
+
+
+def beyond(model, covariates) -> str:
+    """Where ``predict`` looks beyond the end of an array for these covariates (JAX takes the last entry in silence); empty if nowhere."""
+    if not any(np.asarray(leaf).dtype.kind in "iu" for leaf in jax.tree.leaves(covariates)):
+        return ""  # no whole number to look anything up by
+    draw = checkify.checkify(lambda theta: model.predict(jax.random.key(0), theta, covariates), errors=checkify.index_checks)
+    words = draw(jnp.zeros(model.dim))[0].get() or ""
+    return words.split(": ", 1)[-1].split("\n", 1)[0].strip(" .")
+
+
+def check_indices(name: str, model, covariates, own) -> None:
+    """Raise if these covariates send ``predict`` beyond the end of an array, as the model's own do not: to a group that was not fitted.
+
+    Raises:
+        ValueError: if they do; the message names the index and the mend.
+    """
+    if (words := beyond(model, covariates)) and not beyond(model, own):
+        raise ValueError(
+            f"{name} asks for what was not fitted, such as a new group: {words}; leave such rows out, or make room when fitting (in "
+            "numpyro.plate, in shape=), where an unknown without rows keeps its prior"
+        )
 
 
 def _has_rows(path, leaf, reading) -> bool:

@@ -6,15 +6,18 @@ import numpy as np
 from course_pkg.plots import BLACK, BLUE, ORANGE, RED, SKY
 
 
-def clouds(estimates, exact):
-    """Many estimates of one gradient, one panel below the other: ``estimates`` maps a title to an array (repetitions, 2)."""
+def clouds(estimates, exact, names):
+    """Many estimates of one gradient, one panel below the other: ``estimates`` maps a title to an array (repetitions, 2).
+
+    The arrow ends at ``exact`` (2,), and ``names`` says whose slope each axis has.
+    """
     fig, axes = plt.subplots(len(estimates), 1, sharex=True, sharey=True, figsize=(5.0, 6.0))
     for ax, (title, at), colour in zip(axes, estimates.items(), (ORANGE, BLUE), strict=True):
         ax.plot(*np.asarray(at).T, ".", color=colour, markersize=3, alpha=0.5)
         ax.annotate("", exact, (0, 0), arrowprops={"arrowstyle": "-|>", "color": BLACK, "linewidth": 1.8})
         ax.plot(0, 0, "+", color=BLACK)
-        ax.set(title=title, ylabel="slope for the second mean")
-    axes[-1].set_xlabel("slope for the first mean")
+        ax.set(title=title, ylabel=f"slope for {names[1]}")
+    axes[-1].set_xlabel(f"slope for {names[0]}")
     return fig
 
 

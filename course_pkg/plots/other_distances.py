@@ -55,6 +55,24 @@ def costs(ratio, curves):
     return fig
 
 
+def pulled(theta, density, panels):
+    """What pulls a normal: ``panels`` maps a title to (curve of q, its mean and sd) and the same of the density that it should match."""
+    fig, axes = plt.subplots(len(panels), 1, sharex=True, sharey=True, figsize=(5.0, 5.4))
+    top = 1.25 * max(curve.max() for pair in panels.values() for curve, _ in pair)
+    for ax, (title, pair) in zip(axes, panels.items(), strict=True):
+        ax.fill_between(theta, density, color=GREEN, alpha=0.25, linewidth=0, label="p, the posterior")
+        looks = ((RED, "--", "q"), (BLUE, "-", "p₂"))
+        for row, ((curve, (mean, sd)), (colour, style, name)) in enumerate(zip(pair, looks, strict=True)):
+            ax.plot(theta, curve, style, color=colour, label=name)
+            height = top * (0.97 - 0.07 * row)
+            ax.plot([mean - sd, mean + sd], [height, height], style, color=colour, linewidth=2)
+            ax.plot(mean, height, "o", color=colour, markersize=5)
+        ax.set(title=title, ylabel="density", ylim=(0, 1.04 * top))
+    axes[-1].set_xlabel("depth of the gravel (metres)")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    return fig
+
+
 def five(depth, density, normals, orders):
     """Above: a posterior and normals. Below: a row for each of ``orders``, name to (casing, middle of the screen)."""
     fig, (top, below) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.6), height_ratios=(3, 2))

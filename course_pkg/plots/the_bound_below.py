@@ -22,6 +22,22 @@ def street(theta, beliefs, dug):
     return fig
 
 
+def trenches(theta, densities, dug):
+    """Above: the posterior, shaded, a normal and a level line for each price. Below: ``dug`` maps it to what is dug, masks."""
+    fig, (top, below) = plt.subplots(2, 1, sharex=True, height_ratios=(2, 1), figsize=(5.0, 4.6))
+    shade(top, theta, densities[0], color=BLUE, label="posterior")
+    top.plot(theta, densities[1], "--", color=GREEN, label="forward KL")
+    for row, (price, mask) in enumerate(dug.items()):
+        top.axhline(1 / price, color=BLACK, linewidth=0.8)
+        top.annotate(f"1/{price}", (theta[0], 1 / price), (2, 1), textcoords="offset points", fontsize=9)
+        below.fill_between(theta, -row - 0.35, -row + 0.35, where=mask, color=GREEN, alpha=0.7, linewidth=0, step="mid")
+        below.annotate(f"price {price}", (theta[0], -row), (2, 0), textcoords="offset points", va="center")
+    top.set(ylabel="density", ylim=(0, 0.1))
+    below.set(xlabel="metres towards the mill", ylabel="dug", xlim=(theta[0], theta[-1]), ylim=(0.6 - len(dug), 0.6), yticks=[])
+    fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
 def ledger(bounds, log_evidence):
     """What each q is short of the log evidence: ``bounds`` maps a name to its ELBO, the bar from there to the line is KL(q ‖ p)."""
     fig, ax = plt.subplots(figsize=(5.0, 3.4))

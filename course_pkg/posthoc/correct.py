@@ -131,7 +131,7 @@ def correct(
     """
     key = jax.random.key(0) if key is None else _guard.key(key)
     loss, training, options = as_loss(loss), checked(training), _checked(options)
-    draws, y = draws_and_outcomes(idata, y, axis=options.axis)
+    draws, y = draws_and_outcomes(idata, y, axis=options.axis, name="idata")
     train = _train(train, y, key)
     summary = partial(characterize, quantiles=options.quantiles, covariates=options.covariates)
     features = summary(draws)
@@ -163,6 +163,8 @@ def decide(correction: Correction, predictive, *, covariates=None, variable: str
     Arguments and errors as for `characterize`; the summary is the one of the correction, and so is the axis of the draws in a plain array.
     New points of a ``DataTree`` often lie in the group ``"predictions"``.
     """
+    if not isinstance(correction, Correction):
+        raise ValueError(f"correction is of type {type(correction).__name__}; give what correct(...) returns, and after it the draws")
     options, named = correction.options, isinstance(predictive, Mapping) or hasattr(predictive, "dims")
     draws = predictive_draws(predictive, variable=variable, group=group, axis=None if named else options.axis)
     return correction.fit.maker(characterize(draws, options.quantiles, covariates=covariates))

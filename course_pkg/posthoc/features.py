@@ -81,14 +81,14 @@ def predictive_draws(predictive, *, variable: str | None = None, group: str = "p
     return _several(read("predictive", predictive, axis, variable=variable, group=group))
 
 
-def draws_and_outcomes(predictive, y, *, axis=None, **where) -> tuple[np.ndarray, np.ndarray]:
+def draws_and_outcomes(predictive, y, *, axis=None, name="predictive", **where) -> tuple[np.ndarray, np.ndarray]:
     """The draws, shape ``(..., S)``, and one finite outcome for each row of them.
 
     Raises:
         ValueError: if they do not fit, or a plain array has as many draws as points and ``axis`` does not say which are which.
     """
-    found = read("predictive", predictive, axis, **where)
-    draws, y = _several(found), np.asarray(_guard.numbers("y", y, at_least=1))
+    found = read(name, predictive, axis, **where)
+    draws, y = _several(found, name), np.asarray(_guard.numbers("y", y, at_least=1))
     if y.shape != draws.shape[:-1]:
         ahead = tuple(range(draws.ndim - y.ndim))
         first = f"; the draws come first: give {_axis_word(ahead[0] if len(ahead) == 1 else ahead)}"
@@ -98,7 +98,7 @@ def draws_and_outcomes(predictive, y, *, axis=None, **where) -> tuple[np.ndarray
         )
     if y.shape == draws.shape[1:] and found.axes == (-1,):  # the last axis, and by default alone
         raise ValueError(
-            f"predictive is an array of shape {draws.shape}, with as many draws as points, and nothing says which axis is which; give "
+            f"{name} is an array of shape {draws.shape}, with as many draws as points, and nothing says which axis is which; give "
             f"{_axis_word(-1)} if the draws come last, {_axis_word(0)} if they come first"
         )
     return draws, y
@@ -108,10 +108,10 @@ def _axis_word(axis) -> str:
     return f"axis={axis} (to correct, options=Options(axis={axis}))"
 
 
-def _several(found) -> np.ndarray:
+def _several(found, name="predictive") -> np.ndarray:
     draws = np.asarray(found.values)
     if draws.shape[-1] < 2:
-        raise ValueError(f"predictive has shape {draws.shape}: a single draw for each point; give at least 2, as the last axis")
+        raise ValueError(f"{name} has shape {draws.shape}: a single draw for each point; give at least 2, as the last axis")
     return draws
 
 

@@ -92,6 +92,11 @@ def standard_units(features, y) -> tuple:
     return tuple(jnp.asarray(value, dtype=jnp.result_type(float)) for value in numbers)
 
 
+# Layers of our own, nine lines, since no kept library has them for nothing: stax, which comes with JAX, calls itself an example that one
+# should not import; scikit-learn's perceptron learns from squared and Poisson losses alone, a decision maker from any, with a prior on its
+# decisions; Equinox or Flax would be one more dependency of the core, which has to stay small.
+
+
 def initial_layers(key: PRNGKeyArray, sizes: tuple[int, ...]) -> tuple:
     """Weights of variance 2 over the inputs, as suits ReLU (1 over the inputs for the last layer), and biases of zero."""
     pairs = list(pairwise(sizes))

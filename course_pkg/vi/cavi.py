@@ -252,13 +252,13 @@ def cavi_mixture(
         raise ValueError(f"components is {components} and x has {x.shape[0]} rows; give at most one for each row")
     numbers = [("concentration", concentration), ("prior_sd", prior_sd), ("shape", shape), ("rate", rate)]
     prior = tuple(_guard.positive(name, value) for name, value in numbers)
-    centres, sd = x[spread_out(key, x, components)], x.std(axis=0) + 1e-6
+    centres, sd = x[kmeans_plus_plus(key, x, components)], x.std(axis=0) + 1e-6
     distance = (((x[:, None] - centres[None]) / sd[None, None]) ** 2).sum(axis=-1)
     start = _parameters((x, *prior), jax.nn.softmax(-0.5 * components * distance, axis=1), None)
     return _ascend(_round_mixture, _bound_mixture, (x, *prior), start, _guard.count("iterations", iterations))
 
 
-def spread_out(key: PRNGKeyArray, x, count: int):
+def kmeans_plus_plus(key: PRNGKeyArray, x, count: int):
     """Indices of rows far from each other: a row comes next with a probability like its squared distance from the nearest so far.
 
     Args:
@@ -270,7 +270,7 @@ def spread_out(key: PRNGKeyArray, x, count: int):
         Indices of rows, shape ``(count,)``; the first is uniform.
 
     Example:
-        >>> sorted(spread_out(jax.random.key(0), jnp.array([[0.0], [0.1], [9.0]]), 2).tolist())[-1]
+        >>> sorted(kmeans_plus_plus(jax.random.key(0), jnp.array([[0.0], [0.1], [9.0]]), 2).tolist())[-1]
         2
 
     Source: Arthur and Vassilvitskii (2007).

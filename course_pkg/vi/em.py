@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.vi.cavi import LOG_2PI, spread_out
+from course_pkg.vi.cavi import LOG_2PI, kmeans_plus_plus
 
 
 class MixturePoint(NamedTuple):
@@ -76,7 +76,7 @@ def em_mixture(
         if value < 0:
             raise ValueError(f"{name} is {value:g}; give a number that is not negative")
     weights = jnp.full(components, 1 / components, x.dtype)
-    mean = x[spread_out(key, x, components)]
+    mean = x[kmeans_plus_plus(key, x, components)]
     variance = jnp.broadcast_to((x.var(axis=0) + 1e-6)[None] / components, mean.shape)
     return _run(x, MixturePoint(weights, mean, variance), concentration, shape, rate, iterations)
 

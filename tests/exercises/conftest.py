@@ -10,6 +10,7 @@ from course_pkg.checks.sheet import needed
 from tools import exercises
 
 QUICK = 1_000  # the quick tier's seed: none of the thorough tier's
+source, student = functools.cache(exercises.source), functools.cache(exercises.student)  # read once for all that is asked of them
 
 
 def code_cells(notebook: Any) -> list[Any]:
@@ -41,7 +42,7 @@ def collect(cells: list[Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 def solved() -> dict[str, Any]:
     """The answers, without the demonstrations."""
     with pytest.MonkeyPatch.context() as patch:
-        return {name: answer for task in exercises.names() for name, answer in collect(answer_cells(exercises.source(task)), patch).items()}
+        return {name: answer for task in exercises.names() for name, answer in collect(answer_cells(source(task)), patch).items()}
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +52,7 @@ def unsolved() -> Any:
     @functools.lru_cache
     def handed(sheet: str) -> dict[str, Any]:
         with pytest.MonkeyPatch.context() as patch:
-            return collect(code_cells(exercises.student(sheet)), patch)
+            return collect(code_cells(student(sheet)), patch)
 
     return handed
 

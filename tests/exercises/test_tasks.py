@@ -11,7 +11,7 @@ import pytest
 
 from course_pkg.checks import Verdict, catalogue, judge
 from course_pkg.checks._judge import NOT_WRITTEN
-from tests.exercises.conftest import code_cells
+from tests.exercises.conftest import code_cells, source, student
 from tools import exercises
 
 NOTEBOOKS = exercises.names()
@@ -84,7 +84,7 @@ def test_the_hints_are_three_and_hold_no_more_than_the_first_line(name):
 def _answer_cell(name: str) -> str:
     task = "/".join(name.split("/")[:2])
     grade_id = name.split("/", 1)[1].replace("/", "-")
-    for cell in exercises.source(task).cells:
+    for cell in source(task).cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
             return str(cell.source)
     raise AssertionError(f"{task} has no answer cell {grade_id}")
@@ -93,17 +93,16 @@ def _answer_cell(name: str) -> str:
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_the_student_notebook_is_in_step_with_its_source(notebook):
     there = exercises.target(notebook).read_text("utf-8")
-    assert there == exercises.text(exercises.student(notebook)), "run python tools/exercises.py (or solve your tasks in a copy)"
+    assert there == exercises.text(student(notebook)), "run python tools/exercises.py (or solve your tasks in a copy)"
     nbformat.validate(nbformat.reads(there, as_version=4))
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_the_student_notebook_holds_no_line_of_the_solution(notebook):
-    student, source = exercises.target(notebook).read_text("utf-8"), exercises.source(notebook)
-    shown = {line.strip() for cell in exercises.student(notebook).cells for line in cell.source.split("\n")}
-    assert "BEGIN SOLUTION" not in student
+    shown = {line.strip() for cell in student(notebook).cells for line in cell.source.split("\n")}
+    assert "BEGIN SOLUTION" not in exercises.target(notebook).read_text("utf-8")
     secret = []
-    for cell in source.cells:
+    for cell in source(notebook).cells:
         if "### BEGIN SOLUTION" in cell.source:
             secret += re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", cell.source, flags=re.S)[0].split("\n")
         elif cell.metadata.get("nbgrader", {}).get("solution"):
@@ -115,7 +114,7 @@ def test_the_student_notebook_holds_no_line_of_the_solution(notebook):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_a_sheet_shows_no_hint_and_no_answer_before_it_is_asked(notebook):
-    cells = [cell.source for cell in code_cells(exercises.student(notebook))]
+    cells = [cell.source for cell in code_cells(student(notebook))]
     assert all(re.fullmatch(r'hint\("[^"]+", level=0\)', cell) for cell in cells if "hint(" in cell)
     for guess, demonstration in itertools.pairwise(cells):
         if guess.startswith("guess = "):
@@ -128,8 +127,7 @@ def test_a_sheet_shows_no_hint_and_no_answer_before_it_is_asked(notebook):
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_the_sheet_stands_alone(notebook):
     """Minutes and stars agree with the tasks, every task is judged once, points are given, and there is a way back."""
-    source = exercises.source(notebook)
-    text = "\n".join(cell.source for cell in source.cells)
+    text = "\n".join(cell.source for cell in source(notebook).cells)
     top = re.search(r"\*(\d+) minutes\. Level: (one star|two stars|three stars)\. Before this: ", text)
     assert top
     assert int(top[1]) <= (90 if notebook == "decisions/von-neumann-morgenstern" else 45)  # half of the sheet in paper proofs
@@ -147,7 +145,7 @@ def test_the_sheet_stands_alone(notebook):
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_the_solved_sheet_runs_from_top_to_bottom(notebook):
     space: dict[str, object] = {}
-    for cell in code_cells(exercises.source(notebook)):
+    for cell in code_cells(source(notebook)):
         exec(compile(cell.source, f"solutions/{notebook}.md, cell {cell['id']}", "exec"), space)
 
 
@@ -157,5 +155,5 @@ def test_every_task_has_its_notebook(solved):
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_two_readings_of_a_source_are_the_same(notebook):
-    assert exercises.text(exercises.student(notebook)) == exercises.text(exercises.student(notebook))
+    assert exercises.text(exercises.student(notebook)) == exercises.text(student(notebook))
     assert jupytext.read(exercises.ROOT / "solutions" / f"{notebook}.md").metadata["kernelspec"]["name"] == "python3"

@@ -602,6 +602,6 @@ def masked_outcome(y):
     sample("seen", dist.Normal(sample("mu", dist.Normal(0, 1)), 1.0), obs=y)
 
 
-@example({"y": s.Y}, refused="fn has no unknown")
+@example({"y": s.Y}, refused="the program has no unknown")
 def nothing_unknown(y):
     sample("seen", dist.Normal(0.0, 1.0), obs=y)

@@ -47,6 +47,14 @@ def test_a_cell_shows_what_its_last_line_is(code, shown):
     assert lesson.shows(code) == shown
 
 
+def test_a_page_states_the_minutes_that_readers_take_and_nothing_else_of_it_changes():
+    counted = lesson.Lesson(words=2000, lines=40, cells=5, showing=5, longest=9, before=0, loud=0, asserts=3)
+    assert counted.minutes == 45  # 1.5 (20 + 10)
+    assert counted._replace(words=30, lines=0).minutes == 5
+    page = "# A page\n\n*12 minutes. Level: one star. Before this: nothing.*\n\n*12 minutes. Level: as a quotation.*\n"
+    assert lesson.restated(page, 45) == page.replace("*12", "*45", 1)
+
+
 def test_names_carry_seeds_from_cell_to_cell_and_a_cell_that_did_not_run_has_no_tick():
     made = {}
     assert checks.line("setup", "found = [draw(seed) for seed in range(20)]", executed=True, made=made) == "Set-up"

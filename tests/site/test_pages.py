@@ -4,6 +4,7 @@ import importlib
 import json
 import pkgutil
 import re
+from collections import Counter
 
 import pytest
 from book_browser import SITE, VIEWS, pages, set_view
@@ -51,6 +52,11 @@ def test_the_checks_saw_formulas_and_figures(look):
     facts = [look(page).facts["desktop"] for page in PAGES]
     assert sum(f["formulas"] for f in facts) > 0
     assert sum(len(f["figures"]) for f in facts) > 0
+
+
+def test_figures_are_vectors():
+    kinds = Counter(file.suffix for file in (SITE / "_images").iterdir())
+    assert kinds[".svg"] > 10 * kinds[".png"], kinds  # a drawing of thousands of points stays in pixels
 
 
 def test_search_finds_a_page(browser, home, look):
