@@ -154,7 +154,8 @@ class Plan(FrontPiece):
     def block(self, block: contents.Block) -> str:
         pages = "".join(f"<li>{self.row(page)}</li>" for page in block.pages)
         sheets = "".join(f"<li>{self.sheet(sheet)}</li>" for sheet in block.sheets)
-        return f'<tr><th scope="row">{block.label}</th><td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td><td>{block.minutes / 60:.1f}</td></tr>'
+        lists = f"<td><ul>{pages}</ul></td><td><ul>{sheets}</ul></td>"
+        return f'<tr><th scope="row">{block.label}</th>{lists}<td>{block.minutes / 60:.1f}</td></tr>'
 
     def sheet(self, sheet: contents.Sheet) -> str:
         link = f'<a href="{self.link(f"exercises/{sheet.name}")}">{html.escape(sheet.title)}</a>'
