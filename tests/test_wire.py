@@ -15,7 +15,7 @@ from course_pkg.classroom import wire
 
 
 @contextlib.contextmanager
-def elsewhere(function, seconds=10.0):
+def elsewhere(function, seconds=300.0):
     """A function behind a wire, in another thread."""
     (read, its_write), (its_read, write) = os.pipe(), os.pipe()
     its = wire.Line((its_read, its_write))
