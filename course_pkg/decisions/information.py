@@ -103,6 +103,7 @@ def value_of_sample_information(
         ValueError: if there are fewer than 4 draws or results, or a function fails or does not return one number.
 
     Example:
+        >>> from course_pkg.decisions import squared
         >>> theta = jax.random.normal(jax.random.key(0), (2000,))  # N(0, 1); a reading has the variance 1, and halves that of theta
         >>> read_it = lambda key, theta: theta + jax.random.normal(key)
         >>> told = value_of_sample_information(jax.random.key(1), squared(), theta, read_it, lambda y, theta: -0.5 * (y - theta) ** 2)

@@ -85,7 +85,7 @@ SAMPLE = Record(
     },
 )
 PLAN = Record(
-    cases=lambda rng: [(*case, price, most) for case, price, most in zip(tables(rng), (0.3, 0.2, 0.1), (4, 3, 2), strict=True)],
+    cases=lambda rng: [(*case, price, most) for case, price, most in zip(tables(rng), (0.3, 0.2, 0.1), (3, 2, 2), strict=True)],
     reference=plan_by_counts,
     right="Right. Looked at from its end, a plan is one comparison after another: decide, or pay and look.",
     nudge=(
