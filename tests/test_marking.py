@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from course_pkg.checks.record import ROOT, sheet_names
 from course_pkg.classroom import fence, judging, marks, plan, report
 from course_pkg.classroom.command import main
-from tests import submissions
-from tests.submissions import OTHER, SHEET, Handed, Source
+from tests.gallery import submissions
+from tests.gallery.submissions import OTHER, SHEET, Handed, Source
 
 FENCED = pytest.mark.skipif(not all(fence.versions().values()), reason="no fences here: such code is not run without them")
 COURSE = [sys.executable, "-c", "from course_pkg.classroom.command import main; main()"]

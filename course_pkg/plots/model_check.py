@@ -10,7 +10,7 @@ def replicated(seen, again, name):
     """A statistic of what was seen among the same statistic of replicated data sets, by model."""
     fig, ax = plt.subplots()
     top = max(1.15 * seen, *(np.quantile(values, 0.995) for values in again.values()))
-    bins = np.linspace(0, top, 60)
+    bins = np.linspace(0, top, 60).tolist()
     for (model, values), colour in zip(again.items(), (BLUE, ORANGE), strict=False):
         ax.hist(values, bins=bins, density=True, color=colour, alpha=0.5, label=model)
     mark(ax, seen, "seen", color=BLACK, height=0.98)
