@@ -470,7 +470,8 @@ def test_calibrate_says_so_of_held_out_rows_of_new_ones_and_of_groups_that_are_c
         found = calibrate(beyond)
     assert any("count from 0" in words for words in found.warnings)
     new = {"x": X[:1], "level": LEVEL, "group": [J]}
-    fitted = found._replace(data={name: jnp.asarray(a) for name, a in rows.items()})
+    model, data = models.as_model(n_groups, rows)
+    fitted = found._replace(model=model, data=data)
     for ask in (fitted.decide, fitted.to_datatree):
         with pytest.raises(ValueError, match="covariates asks for what was not fitted"):
             ask(new)

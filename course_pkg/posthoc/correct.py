@@ -157,7 +157,7 @@ def correct(
     return Correction(decisions, q_optimal, report, fit, baseline, train, options, said)
 
 
-def decide(correction: Correction, predictive, *, covariates=None, variable: str | None = None, group: str = "posterior_predictive"):
+def decide(correction, predictive, *, covariates=None, variable: str | None = None, group: str = "posterior_predictive"):
     """The corrected decisions at new points, from the draws of their predictive.
 
     Arguments and errors as for `characterize`; the summary is the one of the correction, and so is the axis of the draws in a plain array.
