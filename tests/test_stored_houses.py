@@ -93,7 +93,7 @@ def test_the_flow_turns_back_and_knows_its_stretch(houses):
     assert np.asarray(flow.standardize(lam, flow.transform(lam, eps))) == pytest.approx(np.asarray(eps), abs=1e-5)
     slope = jax.jacobian(lambda e: flow.transform(lam, e))(eps)
     assert float(flow.log_det(lam, eps)) == pytest.approx(float(jnp.linalg.slogdet(slope)[1]), abs=1e-5)
-    assert abs(float(flow.log_det(lam, eps))) > 0.05
+    assert abs(float(flow.log_det(lam, eps))) > 0.001  # so that a stretch left out shows
 
 
 def kinds(content):
@@ -103,6 +103,7 @@ def kinds(content):
     return [kinds(content[0])] if isinstance(content, list) and content else type(content) is str
 
 
+@pytest.mark.thorough
 def test_in_small(houses, monkeypatch, tmp_path):
     """A few steps of the sampler and of the calibrated climb; the other engines' draws are made up, and so is a correction."""
     quick = {"STEPS": 20, "SAMPLES": 2, "DRAWS": 60, "WARMUP": 10, "CHAINS": 2, "TOLD": 30}
@@ -116,7 +117,7 @@ def test_in_small(houses, monkeypatch, tmp_path):
 
     real = {"NUTS", "loss-calibrated"}
     for name in set(houses.ENGINES) - real:
-        about = {"r_hat": 1.0, "divergent": 0, "gradients": 1} if "NUTS" in name else {"elbo": 0.0}
+        about = {"r_hat": 1.0, "divergent": 0, "gradients": 1} if "NUTS" in name else {} if name.startswith("loss") else {"elbo": 0.0}
         monkeypatch.setitem(houses.ENGINES, name, lambda seed, given, about=about: made_up(seed, given)._replace(about=about))
     monkeypatch.setattr(sys, "argv", ["houses", "--seeds", "1"])
     houses.main()
