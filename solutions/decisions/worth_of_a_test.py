@@ -85,7 +85,16 @@ SAMPLE = Record(
     },
 )
 PLAN = Record(
-    cases=lambda rng: [(*case, price, most) for case, price, most in zip(tables(rng), (0.3, 0.2, 0.1), (3, 2, 2), strict=True)],
+    cases=lambda rng: [
+        *((*case, price, most) for case, price, most in zip(tables(rng), (0.3, 0.2, 0.1), (3, 2, 2), strict=True)),
+        (
+            rng.dirichlet([4.0, 4.0]),
+            np.array([[0.0, 5.0], [6.0, 0.5]]),
+            np.array([[0.8, 0.2, 0], [0.3, 0.7, 0]]),
+            0.1,
+            3,
+        ),  # one result never comes
+    ],
     reference=plan_by_counts,
     right="Right. Looked at from its end, a plan is one comparison after another: decide, or pay and look.",
     nudge=(
