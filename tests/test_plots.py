@@ -121,7 +121,7 @@ CASES = {
         "two_squares": call({"one chain": np.full((10, 25), 0.04), "many": np.full((10, 25), 0.04)}),
     },
     "control_variates": {
-        "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR),
+        "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR, ("level", "slope")),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
@@ -383,6 +383,11 @@ CASES = {
         "copies": call(UP, {"alpha divergence": {"Laplace": 1 - 1 / (1 + UP)}, "Rényi divergence": {"Laplace": UP}}, 1.0),
         "tapes": call(X, BELL, [1.0, 2.0], {"EP": 0.9 * BELL, "moments matched": 0.5 * BELL}),
         "vague": call(UP, {"posterior": 1 + 0 * UP, "chi-squared": UP}),
+        "pulled": call(
+            X,
+            BELL,
+            {"by alpha": ((0.9 * BELL, (0.0, 1.0)), (BELL**2, (0.5, 0.5)))} | {"by moments": ((BELL, (0.0, 1.0)), (BELL, (0.0, 1.0)))},
+        ),
     },
     "pandemic": {
         "prevalence": call(np.linspace(0, 0.08, 9), np.full(9, 1 / 9), np.array([0, 1, 4, 2, 1, 0, 0, 0, 0]) / 8, 0.02),
@@ -469,12 +474,20 @@ CASES = {
     "the_bound": {
         "units": call(UP, np.full(25, -0.1), np.full(25, -0.3), np.log(UP) - 1),
     },
+    "test_or_fan": {
+        "regions": call(UP, 0.5 * UP, np.arange(25) % 3),
+        "prices": call(200 * UP, np.full((25, 3), [0.3, 0.4, 0.3]), (700, 1400)),
+    },
+    "what_to_tell_who_pays": {
+        "engines": call({"mean-field": (RUNS[0], 0.1 * RUNS[0])}, {"fan everywhere": (RUNS[1], 0.1 * RUNS[1])}),
+    },
     "the_bound_below": {
         "street": call(
             X,
             {"posterior": BELL, "reverse KL": 0.9 * BELL, "forward KL": 0.5 * BELL},
             {"posterior": X > 0, "reverse KL": X > 1, "forward KL": X < 5},
         ),
+        "trenches": call(X, (BELL, 0.5 * BELL), {20: X > 0, 50: X > -1}),
         "ledger": call({"right mode": -8.2, "left mode": -8.8, "moments matched": -18.8}, -7.8),
         "letting_go": call(
             UP,

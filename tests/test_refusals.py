@@ -189,10 +189,8 @@ CASES = {
         {"loss": d.squared(), "draws": DRAWS, "actions": P, "axis": -1},
     ),
     "decisions.value_of_sample_information": (
-        lambda **given: d.value_of_sample_information(
-            loss=d.squared(), simulate=lambda key, y: y, log_likelihood=lambda y, x: -((y - x) ** 2), **given
-        ),
-        {"key": KEY, "draws": Y, "actions": P, "outer": 4},
+        lambda **given: d.value_of_sample_information(simulate=lambda key, y: y, **given),
+        {"key": KEY, "loss": d.squared(), "draws": Y, "log_likelihood": lambda y, x: -((y - x) ** 2), "actions": P, "outer": 4, "axis": -1},
     ),
     # posthoc
     "posthoc.predictive_draws": (posthoc.predictive_draws, {"predictive": DRAWS, "axis": -1}),

@@ -30,7 +30,8 @@ KINDS = [
 RUN = """const done = arguments[0], wait = (ms) => new Promise((then) => setTimeout(then, ms));
 (async () => {
   await window.MathJax?.startup?.promise;
-  await wait(250);  // the theme fades its colours
+  await wait(250);  // the theme fades its colours, slowly on a busy machine
+  await Promise.race([Promise.all(document.getAnimations().map((one) => one.finished)), wait(3000)]);
   const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], resultTypes: ["violations"]});
   done(found.violations.map((fault) => `${fault.id}: ${fault.nodes.length} times, first ${fault.nodes[0].html.slice(0, 120)}`));
 })();"""

@@ -33,7 +33,7 @@ RIGHT = {  # query: the pages of which one must be among the first three
     "coordinate ascent": "vi/coordinate-ascent",
     "latent Dirichlet allocation": "vi/topics",
     "expectation maximization": "vi/em-is-variational",
-    "simulation-based calibration": "vi/what-is-guaranteed decisions/pandemic",
+    "simulation-based calibration": "decisions/is-the-model-any-good",
     "learning rate": "gradients/climbing-with-noise",
     "REINFORCE": "gradients/score-function",
     "black-box VI": "gradients/score-function",
