@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from course_pkg import checks
-from course_pkg.checks import progress
-from course_pkg.checks import catalogue
+from course_pkg.checks import catalogue, progress
 from course_pkg.checks.record import ROOT
 from course_pkg.classroom.command import main
 from tools import exercises

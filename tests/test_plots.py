@@ -121,7 +121,7 @@ CASES = {
         "two_squares": call({"one chain": np.full((10, 25), 0.04), "many": np.full((10, 25), 0.04)}),
     },
     "control_variates": {
-        "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR, ("level", "slope")),
+        "clouds": call({"plain": DRAWS, "with a baseline": 0.2 * DRAWS}, PAIR, np.array(["level", "slope"])),
         "climbs": call({"plain": RUNS, "baseline": 0.5 * RUNS}, ylabel="KL, nats"),
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
@@ -651,13 +651,13 @@ def speechless(ax):
 def on_the_ground(ax):
     """Whether the axes hold a density or bars: areas that mislead unless the axis starts at 0."""
     areas = [path.vertices[:, 1].min() for area in ax.findobj(PolyCollection) for path in area.get_paths() if len(path.vertices)]
-    bars = [bar.get_y() for bars in ax.containers for bar in bars]
+    bars = [bar.get_y() for bars in ax.containers for bar in bars if hasattr(bar, "get_y")]  # those of errors are lines
     return ax.get_yscale() == "linear" and (0 in areas + bars or "density" in ax.get_ylabel())
 
 
 def unseen(ax):
     """Lines of which no point lies in the view."""
-    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    (left, right), (low, high) = sorted(ax.get_xlim()), sorted(ax.get_ylim())  # an axis may be turned round
     for line in ax.lines:
         x, y = np.asarray(line.get_xydata(), float).T
         if line.get_transform() == ax.transData and x.size and not np.any((left <= x) & (x <= right) & (low <= y) & (y <= high)):

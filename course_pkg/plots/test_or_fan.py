@@ -51,7 +51,7 @@ def prices(price, shares, believed):
     for number, (name, at) in enumerate(zip(ACTIONS, (2, middle, len(price) - 3), strict=True)):
         ax.text(price[at], heights[at, number], name, ha="center", va="center", bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0})
     ticks = [250, 500, 1000, 2000, 4000]
-    ax.set(xscale="log", xlim=(price[0], price[-1]), ylim=(0, 100), xlabel="price of 1 pCi/L for thirty years ($)", ylabel="houses (%)")
+    ax.set(xscale="log", xlim=(price[0], price[-1]), ylim=(0, 100), xlabel="price of 1 pCi/L for thirty years (\\$)", ylabel="houses (%)")
     ax.xaxis.set_ticks(ticks, [f"{tick:,}" for tick in ticks])
     ax.xaxis.set_minor_locator(plt.NullLocator())
     return fig

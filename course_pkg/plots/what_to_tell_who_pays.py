@@ -24,5 +24,6 @@ def engines(fitted, rules):
         ax.invert_yaxis()
     axes[0].set_title("engines")
     axes[1].set_title("without a model")
-    axes[1].set_xlabel("cost less that of NUTS ($1,000s for 1,000 houses)")
+    for ax in axes:
+        ax.set_xlabel("cost less that of NUTS (\\$1,000s for 1,000 houses)")
     return fig
