@@ -22,8 +22,8 @@ def engines(fitted, rules):
         ax.axvline(0, color=plots.BLACK, linewidth=0.8)
         ax.set_yticks(range(len(group)), list(group), fontsize=8)
         ax.invert_yaxis()
-    axes[0].set_title("engines")
-    axes[1].set_title("without a model")
+    axes[0].set_ylabel("engines")
+    axes[1].set_ylabel("without a model")
     for ax in axes:
         ax.set_xlabel("cost less that of NUTS (\\$1,000s for 1,000 houses)")
     return fig
