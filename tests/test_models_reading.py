@@ -454,7 +454,11 @@ def test_a_group_that_was_not_fitted_is_refused_and_not_taken_for_the_last(make)
     own, new = model.reading.covariates(data), {"x": X[:3], "level": LEVEL, "group": np.array([0, J - 1, J])}
     with pytest.raises(ValueError, match=f"asks for what was not fitted, such as a new group: index {J} is out of bounds.* make room"):
         check_indices("covariates", model, new, own)
-    check_indices("covariates", model, {**new, "group": np.array([0, J - 1, -1])}, own)  # counted from the end, as in NumPy
+    unknown = {**new, "group": np.array([0, J - 1, -1])}  # as pandas has it
+    with pytest.raises(ValueError, match="asks for what was not fitted, such as a new group: a negative index, which counts from the end"):
+        check_indices("covariates", model, unknown, own)
+    check_indices("covariates", model, unknown, {**own, "group": GROUP - 1})
+    check_indices("covariates", model, {**own, "x": np.round(10 * X).astype(int)}, own)  # negative, and nothing looked up by it
     check_indices("covariates", model, new, {**own, "group": GROUP + 1})  # what its own rows do, others may
 
 

@@ -169,13 +169,30 @@ def own_unknowns(model, n: int) -> str:
     return ", ".join(name for name, value in shapes.items() if value.shape[:1] == (n,))
 
 
+FAR = 1_000_000  # more than an array of unknowns has entries
+
+
 def beyond(model, covariates) -> str:
-    """Where ``predict`` looks beyond the end of an array for these covariates (JAX takes the last entry in silence); empty if nowhere."""
-    if not any(np.asarray(leaf).dtype.kind in "iu" for leaf in jax.tree.leaves(covariates)):
+    """Where ``predict`` looks beyond an array's ends for these covariates (JAX takes another entry in silence); empty if nowhere."""
+    whole = [leaf for leaf in map(np.asarray, jax.tree.leaves(covariates)) if leaf.dtype.kind in "iu"]
+    if not whole:
         return ""  # no whole number to look anything up by
+    if words := _outside(model, covariates):
+        return words
+    # -1 is what pandas calls a category that it does not know; were it further off, would it be missed?
+    negative = any((leaf < 0).any() for leaf in whole) and _outside(model, jax.tree.map(_far, covariates))
+    return "a negative index, which counts from the end" if negative else ""
+
+
+def _outside(model, covariates) -> str:
     draw = checkify.checkify(lambda theta: model.predict(jax.random.key(0), theta, covariates), errors=checkify.index_checks)
     words = draw(jnp.zeros(model.dim))[0].get() or ""
     return words.split(": ", 1)[-1].split("\n", 1)[0].strip(" .")
+
+
+def _far(leaf):
+    leaf = np.asarray(leaf)
+    return np.where(leaf < 0, leaf.dtype.type(min(FAR, np.iinfo(leaf.dtype).max)), leaf) if leaf.dtype.kind == "i" else leaf
 
 
 def check_indices(name: str, model, covariates, own) -> None:
