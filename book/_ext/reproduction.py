@@ -116,22 +116,6 @@ def saved_on_music(loss: str) -> Figures:
     )
 
 
-def music_squared() -> Figures:
-    return saved_on_music("squared")
-
-
-def music_tilted_2() -> Figures:
-    return saved_on_music("tilted(0.2)")
-
-
-def music_tilted_5() -> Figures:
-    return saved_on_music("tilted(0.5)")
-
-
-def music_tilted_8() -> Figures:
-    return saved_on_music("tilted(0.8)")
-
-
 def calibrated_posterior() -> Figures:
     """The typical standard deviation of a column's factor, plain and calibrated for the squared loss."""
     scale = stored("lcvi", "published")["music"]["losses"]["squared"]["column_scale"]
@@ -240,22 +224,6 @@ def compared(loss: str) -> Figures:
     return dict(zip(("low", "mid", "high"), quartiles, strict=True)) | {"n": stored("posthoc", "lastfm")["seeds"]}
 
 
-def maker_tilted_2() -> Figures:
-    return compared("tilted0.2")
-
-
-def maker_tilted_5() -> Figures:
-    return compared("tilted0.5")
-
-
-def maker_tilted_8() -> Figures:
-    return compared("tilted0.8")
-
-
-def maker_squared() -> Figures:
-    return compared("squared")
-
-
 def radon() -> Figures:
     results = stored("posthoc", "radon")["results"]
     once = results["published settings (PyMC, ADVI)"]["held_out_risk"]
@@ -320,12 +288,24 @@ FIGURES = {
     f.__name__: f
     for f in (
         *(schools, schools_posterior, schools_widths),
-        *(music_squared, music_tilted_2, music_tilted_5, music_tilted_8, calibrated_posterior),
-        *(joint_and_em, ten_times_faster, quantiles, small_m, direct_utility, direct_as_coded, amortised, amortised_error),
-        *(knee, one_dimension, sweep, sine, maker_tilted_2, maker_tilted_5, maker_tilted_8, maker_squared, radon),
+        *(
+            calibrated_posterior,
+            joint_and_em,
+            ten_times_faster,
+            quantiles,
+            small_m,
+            direct_utility,
+            direct_as_coded,
+            amortised,
+            amortised_error,
+        ),
+        *(knee, one_dimension, sweep, sine, radon),
         *(corn_plain, corn_maker, corn_refits, corn_failures, corn_ideal, reuse_normal, reuse_regression, reuse_mixture),
     )
 }
+for name, loss in {"squared": "squared", "tilted_2": "tilted(0.2)", "tilted_5": "tilted(0.5)", "tilted_8": "tilted(0.8)"}.items():
+    FIGURES[f"music_{name}"] = functools.partial(saved_on_music, loss)
+    FIGURES[f"maker_{name}"] = functools.partial(compared, loss.replace("(", "").replace(")", ""))
 
 
 # --- the page -----------------------------------------------------------------------------------------------------------
