@@ -462,6 +462,17 @@ def test_a_group_that_was_not_fitted_is_refused_and_not_taken_for_the_last(make)
     check_indices("covariates", model, new, {**own, "group": GROUP + 1})  # what its own rows do, others may
 
 
+def test_a_draw_that_jax_s_checker_cannot_follow_is_left_alone():
+    def votes(table, sizes):
+        share = numpyro.sample("share", dist.Dirichlet(jnp.ones(3)))
+        numpyro.sample("seen", dist.DirichletMultinomial(4 * share, sizes), obs=table)
+
+    model, data = models.from_numpyro(votes, np.array([[2, 1, 0], [1, 1, 1], [0, 4, 1]]), np.array([3, 3, 5]))
+    covariates = model.reading.covariates(data)
+    assert model.predict(KEY, jnp.zeros(model.dim), covariates).shape == (3, 3)
+    check_indices("covariates", model, covariates, covariates)
+
+
 @pytest.mark.filterwarnings("ignore::course_pkg.convergence.ConvergenceWarning")
 def test_calibrate_says_so_of_held_out_rows_of_new_ones_and_of_groups_that_are_counted_from_1():
     rows = {"x": X, "level": LEVEL, "group": GROUP, "y": Y}

@@ -186,7 +186,10 @@ def beyond(model, covariates) -> str:
 
 def _outside(model, covariates) -> str:
     draw = checkify.checkify(lambda theta: model.predict(jax.random.key(0), theta, covariates), errors=checkify.index_checks)
-    words = draw(jnp.zeros(model.dim))[0].get() or ""
+    try:
+        words = draw(jnp.zeros(model.dim))[0].get() or ""
+    except Exception:  # JAX's checker cannot follow every draw, a multinomial's for one; what predict itself cannot do it says itself
+        return ""
     return words.split(": ", 1)[-1].split("\n", 1)[0].strip(" .")
 
 
