@@ -1,5 +1,7 @@
 """What a model says of its data: rows, covariates and outcome, for models by hand and from both languages."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -457,9 +459,24 @@ def test_a_group_that_was_not_fitted_is_refused_and_not_taken_for_the_last(make)
     unknown = {**new, "group": np.array([0, J - 1, -1])}  # as pandas has it
     with pytest.raises(ValueError, match="asks for what was not fitted, such as a new group: a negative index, which counts from the end"):
         check_indices("covariates", model, unknown, own)
+    alone = {**new, "group": np.zeros(3, int), "level": LEVEL[-1:]}  # a new group, which would be taken for the first
+    with pytest.raises(ValueError, match=f"covariates has another number of entries in level, 1 for {J}, and .* has one for each"):
+        check_indices("covariates", model, alone, own)
     check_indices("covariates", model, unknown, {**own, "group": GROUP - 1})
     check_indices("covariates", model, {**own, "x": np.round(10 * X).astype(int)}, own)  # negative, and nothing looked up by it
     check_indices("covariates", model, new, {**own, "group": GROUP + 1})  # what its own rows do, others may
+
+
+def test_a_group_is_looked_up_by_floats_that_are_whole_numbers_too():
+    with pm.Model() as written:
+        group, y = pm.Data("group", 1.0 * GROUP), pm.Data("y", Y)
+        pm.Normal("seen", pm.Normal("a", shape=J)[group.astype("int64")], 1, observed=y)
+    model, data = models.from_pymc(written)
+    own = model.reading.covariates(data)
+    check_indices("covariates", model, {"group": np.arange(1.0 * J)}, own)
+    for unknown, words in ((J, f"index {J} is out of bounds"), (-1, "a negative index")):
+        with pytest.raises(ValueError, match=f"asks for what was not fitted, such as a new group: {words}"):
+            check_indices("covariates", model, {"group": np.array([0.0, J - 1, unknown])}, own)
 
 
 def test_a_draw_that_jax_s_checker_cannot_follow_is_left_alone():
@@ -490,3 +507,31 @@ def test_calibrate_says_so_of_held_out_rows_of_new_ones_and_of_groups_that_are_c
     for ask in (fitted.decide, fitted.to_datatree):
         with pytest.raises(ValueError, match="covariates asks for what was not fitted"):
             ask(new)
+
+
+@pytest.mark.filterwarnings("ignore::course_pkg.convergence.ConvergenceWarning")
+def test_rows_that_are_taken_for_those_fitted_place_by_place_are_named():
+    rows = {"sigma": np.ones(6), "y": np.arange(6.0)}
+    hurry = lcvi.Optimisation(steps=2, samples=1, utility_samples=1, progress=False, tolerance=None)
+    calibrate = lambda held_out: lcvi.calibrate(KEY, n_schools, rows, decisions.squared(), held_out=held_out, optimisation=hurry)
+    with pytest.raises(ValueError, match="held_out are other rows than the 6 that were fitted, and theta has an entry for each"):
+        calibrate({"sigma": np.ones(4), "y": np.arange(4.0)})
+    words = "are as many rows as were fitted, 6, and theta has an entry for each of these: the first row was taken for the first"
+    with pytest.warns(lcvi.CalibrationWarning, match=f"held_out {words}"):
+        found = calibrate({"sigma": 2 * np.ones(6), "y": np.arange(6.0)})
+    assert any(words in said for said in found.warnings)
+    for sigma in (2 * np.ones(6), [2.0] * 6):
+        with pytest.warns(lcvi.CalibrationWarning, match=f"covariates {words}"):
+            found.decide({"sigma": sigma})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found.decide({"sigma": np.ones(6)})  # the fitted units themselves
+
+    def looked_up(group, x, y=None):
+        with numpyro.plate("groups", 6):
+            a = numpyro.sample("a", dist.Normal(0, 1))
+        with numpyro.plate("rows", len(x)):
+            numpyro.sample("y", dist.Normal(a[group] + x, 1), obs=y)
+
+    model, data = models.from_numpyro(looked_up, np.arange(6), np.ones(6), y=np.arange(6.0))
+    assert not lcvi.result.same_units("covariates", model, data, {**data, "x": np.zeros(6)})

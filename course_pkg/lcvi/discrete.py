@@ -194,11 +194,20 @@ def _chances(model, thetas, covariates, end):
 def _log_probs(model, theta, covariates, values):
     """Of each value at each row, shape ``(K, ...)``."""
     drawn = jax.eval_shape(model.predict, jax.random.key(0), theta, covariates)
-    each = jax.vmap(lambda v: _log_prob(model)(theta, covariates, jnp.full(drawn.shape, v, drawn.dtype)))
-    log_p = each(values)
+    at = lambda shape: lambda v: _log_prob(model)(theta, covariates, jnp.full(shape, v, drawn.dtype))
+    one = (1,) * len(drawn.shape)  # a value that all rows share: what depends on it alone is found once, and not for each row
+    log_p = jax.vmap(at(one if _stretches(at(one), drawn) else drawn.shape))(values)
     if log_p.shape[1:] != drawn.shape:
         raise ValueError(f"log_prob gives shape {log_p.shape[1:]} for outcomes of shape {drawn.shape}; give one number for each outcome")
     return log_p
+
+
+def _stretches(log_prob, drawn) -> bool:
+    """Whether a log probability takes one value for all rows."""
+    try:
+        return jax.eval_shape(log_prob, 0).shape == drawn.shape
+    except (TypeError, ValueError, NotImplementedError):  # of shapes that do not go together
+        return False
 
 
 def _log_prob(model):

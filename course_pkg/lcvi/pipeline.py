@@ -16,17 +16,22 @@ from course_pkg.families import Family
 from course_pkg.fit import Settings, fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
 from course_pkg.lcvi.options import Objective, Optimisation, checked_objective, checked_optimisation
-from course_pkg.lcvi.result import Approximation, Calibration, bayes_decisions, outcomes_drawn, predictive
+from course_pkg.lcvi.result import (
+    Approximation,
+    Calibration,
+    CalibrationWarning,
+    bayes_decisions,
+    other_units,
+    outcomes_drawn,
+    predictive,
+    same_units,
+)
 from course_pkg.lcvi.steps import Pair
 from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import as_model, require_differentiable
 from course_pkg.models.reading import beyond, check_indices
 
 DEFAULT_OBJECTIVE, DEFAULT_OPTIMISATION = Objective(), Optimisation()
-
-
-class CalibrationWarning(UserWarning):
-    """Calibration made decisions worse on data that it had not seen or left its sum over outcomes behind, or an index is too large."""
 
 
 def calibrate(
@@ -71,8 +76,9 @@ def calibrate(
 
     Warns:
         ConvergenceWarning: if the bound of either run still rose at its end, or was too noisy to tell.
-        CalibrationWarning: if held-out decisions got worse, a sum over outcomes falls short, or the data hold an index that is too large
-            for the array that it is looked up in. The result keeps the words of both.
+        CalibrationWarning: if held-out decisions got worse, a sum over outcomes falls short, the data hold an index that is too large
+            for the array that it is looked up in, or held-out rows are taken for those fitted, since an unknown has an entry for each.
+            The result keeps the words of both.
 
     Raises:
         ValueError: if an option is unknown or out of range, ``predict`` cannot be differentiated and nothing says how probable an
@@ -99,9 +105,9 @@ def calibrate(
     if held_out is not None and not isinstance(held_out, type(data)):
         raise ValueError(f"held_out is {type(held_out).__name__}; give {type(data).__name__}, as the data are")
     if model.reading.log_prob is None:
-        require_differentiable(model)
+        _check_gradient(model)
     seen = _seen(model, family, "data", data, objective.predictive_draws)
-    later = None if held_out is None else _seen(model, family, "held_out", held_out, objective.predictive_draws)
+    later = None if held_out is None else _later(model, family, data, held_out, objective.predictive_draws)
     keys, known = jax.random.split(key, 8), model.reading.covariates(data)
     if held_out is not None:
         check_indices("held_out", model, model.reading.covariates(held_out), known)
@@ -114,6 +120,8 @@ def calibrate(
 
     if words := beyond(model, known):
         warn(f"data send the model beyond the end of an array, where JAX takes the last entry: {words}; count from 0", CalibrationWarning)
+    if held_out is not None and (words := same_units("held_out", model, data, model.reading.covariates(held_out))):
+        warn(words, CalibrationWarning)
     adam = optax.adam(optimisation.rate)  # one object: with another the same steps would compile again
 
     settings = Settings(tolerance=optimisation.tolerance, progress=optimisation.progress, judge=False)  # both are judged together, below
@@ -207,6 +215,24 @@ def _seen(model, family, name, rows, draws) -> _Seen:
             f"{name} holds covariates from which predict draws {drawn[place]}, first at {place}; remove or replace what is not finite"
         )
     return _Seen(y, counts)
+
+
+def _later(model, family, data, held_out, draws) -> _Seen:
+    """What was seen of the held-out rows."""
+    try:
+        return _seen(model, family, "held_out", held_out, draws)
+    except ValueError as problem:
+        said = str(problem).removeprefix("held_out does not fit predict: ")
+        if said == str(problem) or said.startswith("covariates") or not (words := other_units("held_out", model, data)):
+            raise
+        raise ValueError(words) from problem
+
+
+def _check_gradient(model):
+    try:
+        require_differentiable(model)
+    except ValueError as problem:
+        raise ValueError(f"{problem}; or decide from draws of its posterior: decisions.bayes_decision, posthoc.correct") from problem
 
 
 def _shape_drawn(model, name, rows) -> tuple[int, ...]:

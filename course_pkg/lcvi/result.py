@@ -2,6 +2,7 @@
 
 import importlib
 import textwrap
+import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -17,10 +18,16 @@ from course_pkg.families import Family
 from course_pkg.fit import Fit
 from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import Model
-from course_pkg.models.reading import check_indices, own_unknowns, row_count
+from course_pkg.models.reading import check_indices, map_rows, own_unknowns, row_count
 
 GRID = 80  # decisions at which a risk is drawn
 MOVED = 6  # unknowns that a figure shows
+
+
+class CalibrationWarning(UserWarning):
+    """Calibration made decisions worse on data that it had not seen or left its sum over outcomes behind, an index is too large, or rows
+    were taken for those that were fitted.
+    """
 
 
 class Approximation(NamedTuple):
@@ -104,6 +111,8 @@ class Calibration(NamedTuple):
         try:
             if covariates is not None:
                 check_indices("covariates", self.model, known, own)
+                if words := same_units("covariates", self.model, self.data, known):
+                    warnings.warn(words, CalibrationWarning, stacklevel=2)
             y = predictive(key, self.model, self.family, self._lam(plain), known, draws)
         except (TypeError, ValueError) as problem:  # JAX's words for what does not go together, and ours for what is not finite
             raise self._refused(known, problem) from problem
@@ -213,13 +222,8 @@ class Calibration(NamedTuple):
             return ValueError(mend)
         if words.startswith("covariates"):
             return ValueError(words)
-        if isinstance(self.data, Mapping) and not self.model.reading.no_parts:
-            n = row_count(self.data, self.model.reading)
-            if names := own_unknowns(self.model, n):
-                return ValueError(
-                    f"covariates are other rows than the {n} that were fitted, and {names} has an entry for each of these and none for "
-                    "new ones; fit the new rows, too, with their outcomes masked"
-                )
+        if mend := other_units("covariates", self.model, self.data):
+            return ValueError(mend)
         return ValueError(
             f"covariates is not what predict takes ({words}); give an array of finite numbers, or a dictionary of arrays by name"
         )
@@ -234,6 +238,41 @@ class Calibration(NamedTuple):
             )
         alone = "pm.Data" in words or "is no argument" in words
         return f"covariates are other rows than those fitted, and {words}; then calibrate again" if alone else None
+
+
+def other_units(name: str, model: Model, data) -> str:
+    """What to do about other rows where an unknown has an entry for each row that was fitted; empty where none has."""
+    if not isinstance(data, Mapping) or model.reading.rows is None or model.reading.no_parts:
+        return ""
+    n = row_count(data, model.reading)
+    names = own_unknowns(model, n)
+    return names and (
+        f"{name} are other rows than the {n} that were fitted, and {names} has an entry for each of these and none for "
+        "new ones; fit the new rows, too, with their outcomes masked"
+    )
+
+
+def same_units(name: str, model: Model, data, known) -> str:
+    """What to know of rows that differ from those fitted and meet their unknowns place by place, being as many; empty of any others."""
+    own = model.reading.covariates(data)
+    if not (isinstance(known, Mapping) and isinstance(own, Mapping) and other_units(name, model, data)):
+        return ""
+    seen = model.reading.outcome(data)
+    pairs = [(known[k], own[k]) for k in model.reading.rows or () if k in known and k in own and own[k] is not seen]
+    if all(np.shape(new) != np.shape(old) or np.array_equal(new, old) for new, old in pairs):
+        return ""
+    theta = jax.ShapeDtypeStruct((model.dim,), jnp.result_type(float))
+    columns = {k: np.asarray(column) if isinstance(column, list) else column for k, column in known.items()}
+    try:
+        fewer = map_rows(lambda a: a[1:], columns, model.reading)
+        jax.eval_shape(lambda t: model.predict(jax.random.key(0), t, fewer), theta)
+    except (TypeError, ValueError, IndexError):
+        n = row_count(data, model.reading)
+        return (
+            f"{name} are as many rows as were fitted, {n}, and {own_unknowns(model, n)} has an entry for each of these: the first row was "
+            "taken for the first that was fitted, and so on; if they are others, fit them, too, with their outcomes masked"
+        )
+    return ""
 
 
 def _key(key):

@@ -28,8 +28,9 @@ from course_pkg.models.reading import Reading, nothing
 # Distributions whose draw JAX makes by a differentiable function of their parameters.
 DIFFERENTIABLE = {
     "Beta", "Cauchy", "Dirichlet", "Exponential", "Gamma", "Gumbel", "HalfCauchy", "HalfNormal", "InvGamma", "Laplace", "LogNormal",
-    "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform",
+    "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform", "Weibull",
 }  # fmt: skip
+BY_DRAWS = "decide from draws of pymc.sample_posterior_predictive instead (decisions.bayes_decision, posthoc.correct)"
 INSIDE = "the model holds an array of {} rows that is no pm.Data, so it predicts for these rows alone; put it into pm.Data"
 
 
@@ -84,7 +85,7 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
     named = [*model.free_RVs, *model.deterministics]
     likelihood = cache(lambda signature: _with_data(model, inputs, signature))
     sampler = cache(lambda signature: _sampler(model, inputs, signature))
-    probability = cache(lambda signature: _log_prob(model, inputs, signature))
+    probability = cache(lambda signature, one: _log_prob(model, inputs, signature, one))
     try:
         prior = _in_jax(model.value_vars, [model.varlogp])
         values_of = _in_jax(model.value_vars, model.replace_rvs_by_values(named))
@@ -110,13 +111,13 @@ def from_pymc(model) -> tuple[Model, dict[str, Any]]:
             states = [{"jax_state": stream} for stream in jax.random.split(_guard.key(key), streams)]
             drawn = draw(*free, *rows.values(), *states)
         except NotImplementedError as problem:
-            raise ValueError(f"PyMC cannot draw {', '.join(names)} in JAX: {problem}; use pymc.sample_posterior_predictive") from problem
+            raise ValueError(f"PyMC cannot draw {', '.join(names)} in JAX: {problem}; {BY_DRAWS}") from problem
         return drawn[0] if len(drawn) == 1 else dict(zip(names, drawn, strict=True))
 
     def log_prob(theta, covariates, y):
         rows = data if covariates is None else _for_prediction(model, data, reading, sources, covariates)
         free = values_of(*split(theta))[: len(model.free_RVs)]
-        return probability(_signature(rows))(*free, *rows.values(), y)[0]
+        return probability(_signature(rows), set(jnp.shape(y)) == {1})(*free, *rows.values(), y)[0]
 
     refused = [variable.name for variable in model.observed_RVs if not _differentiable(variable)]
     if refused:
@@ -205,12 +206,12 @@ def _sampler(model, inputs, signature):
     return _in_jax([*arguments, *states], drawn), len(streams)
 
 
-def _log_prob(model, inputs, signature):
-    """A JAX function from the free variables, data and outcomes to the log probability of each outcome."""
+def _log_prob(model, inputs, signature, one):
+    """A JAX function from the free variables, data and outcomes, or `one` of them for all rows, to the log probability of each outcome."""
     import pymc as pm
 
     (variable,) = model.observed_RVs
-    y = variable.type()
+    y = variable.type.clone(shape=(1,) * variable.ndim)() if one else variable.type()
     arguments, given = _given_free(model, inputs, signature, [variable])
     return _in_jax([*arguments, y], [pm.logp(given[0], y)])
 
@@ -283,10 +284,11 @@ def _import_without_a_trace():
 def _mend_draws():
     """Draw a class with its own probability: PyTensor hands JAX log p / (1 - p) for log p, and mixtures choose their parts by it.
 
-    And count successes in double precision, too, where the function that PyTensor takes for it stops.
+    And count successes in double precision, too, where the function that PyTensor takes for it stops, and draw lifetimes (Weibull's), for
+    which PyTensor has none.
     """
     from pytensor.link.jax.dispatch.random import jax_sample_fn
-    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV
+    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV, WeibullRV
 
     def draw(key, size, dtype, p):
         return jax.random.categorical(key, jnp.log(p), shape=size).astype(dtype)
@@ -294,6 +296,10 @@ def _mend_draws():
     def successes(key, size, dtype, n, p):
         return jax.random.binomial(key, n, p, shape=size).astype(dtype)
 
+    def lifetime(key, size, dtype, shape):
+        return jax.random.weibull_min(key, 1.0, shape, shape=size, dtype=dtype)
+
+    jax_sample_fn.register(WeibullRV, lambda op, node: lifetime)  # noqa: ARG005
     jax_sample_fn.register(CategoricalRV, lambda op, node: draw)  # noqa: ARG005
     jax_sample_fn.register(BinomialRV, lambda op, node: successes)  # noqa: ARG005
 

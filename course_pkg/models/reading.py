@@ -163,7 +163,7 @@ def _why(model, n) -> str:
 
 def own_unknowns(model, n: int) -> str:
     """Names of the unknowns that have an entry for each of n rows, in one line; empty where there are none."""
-    if model.constrain is None:
+    if model.constrain is None or model.dim < n - 1:  # then they are made from others; the one less is of unknowns that sum to zero
         return ""
     shapes = jax.eval_shape(model.constrain, jax.ShapeDtypeStruct((model.dim,), jnp.result_type(float)))
     return ", ".join(name for name, value in shapes.items() if value.shape[:1] == (n,))
@@ -174,7 +174,7 @@ FAR = 1_000_000  # more than an array of unknowns has entries
 
 def beyond(model, covariates) -> str:
     """Where ``predict`` looks beyond an array's ends for these covariates (JAX takes another entry in silence); empty if nowhere."""
-    whole = [leaf for leaf in map(np.asarray, jax.tree.leaves(covariates)) if leaf.dtype.kind in "iu"]
+    whole = [leaf for leaf in map(np.asarray, jax.tree.leaves(covariates)) if _counts(leaf)]
     if not whole:
         return ""  # no whole number to look anything up by
     if words := _outside(model, covariates):
@@ -193,17 +193,33 @@ def _outside(model, covariates) -> str:
     return words.split(": ", 1)[-1].split("\n", 1)[0].strip(" .")
 
 
+def _counts(leaf) -> bool:
+    """Whether an array may say which entry of another: whole numbers, as floats too if they are more than a yes or no."""
+    if leaf.dtype.kind != "f":
+        return leaf.dtype.kind in "iu"
+    return leaf.size > 0 and bool((leaf == np.floor(leaf)).all()) and bool(leaf.max() > 1)
+
+
 def _far(leaf):
     leaf = np.asarray(leaf)
-    return np.where(leaf < 0, leaf.dtype.type(min(FAR, np.iinfo(leaf.dtype).max)), leaf) if leaf.dtype.kind == "i" else leaf
+    if leaf.dtype.kind == "u" or not _counts(leaf):
+        return leaf
+    return np.where(leaf < 0, leaf.dtype.type(FAR if leaf.dtype.kind == "f" else min(FAR, np.iinfo(leaf.dtype).max)), leaf)
 
 
 def check_indices(name: str, model, covariates, own) -> None:
-    """Raise if these covariates send ``predict`` beyond the end of an array, as the model's own do not: to a group that was not fitted.
+    """Raise if these covariates ask for a group that was not fitted: beyond the end of an array, or by another number of groups.
 
     Raises:
-        ValueError: if they do; the message names the index and the mend.
+        ValueError: if they do and the model's own do not; the message names the index or the array, and the mend.
     """
+    for key in sorted(set(own) & set(covariates) - set(model.reading.rows or own)) if isinstance(own, dict) else ():
+        was, now = np.shape(own[key])[:1], np.shape(covariates[key])[:1]
+        if was != now and was and now and (names := own_unknowns(model, was[0])):
+            raise ValueError(
+                f"{name} has another number of entries in {key}, {now[0]} for {was[0]}, and {names} has one for each that was fitted; give "
+                f"{key} as the data have it, and let the rows count in it"
+            )
     if (words := beyond(model, covariates)) and not beyond(model, own):
         raise ValueError(
             f"{name} asks for what was not fitted, such as a new group: {words}; leave such rows out, or make room when fitting (in "
