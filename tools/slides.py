@@ -1,4 +1,4 @@
-"""Slides for each chapter and the capstone, made from the built book's own pages; they need no network, no server and no program but a browser.
+"""Slides for each chapter and the capstone, made from the built book's pages; they need no network, no server, no program but a browser.
 
     python tools/slides.py                     all decks, in book/_build/slides
     python tools/slides.py mcmc lcvi           these chapters

@@ -3,6 +3,7 @@
 A sheet is named by its number in ``course list``, such as 1.2, or by its name, such as ridge.
 """
 
+import difflib
 import importlib.metadata
 import os
 import shutil
@@ -27,9 +28,11 @@ class _Sheet(click.ParamType):
 
     def convert(self, value, param, ctx):
         try:
-            return progress.find(value)
+            return progress.find(value.lower())
         except ValueError as error:
-            self.fail(str(error), param, ctx)
+            own = value.split("/")[-1].lower()
+            near = difflib.get_close_matches(own, [entry.sheet.name.split("/")[1] for entry in progress.entries()], 1)
+            self.fail(f"{error}. Did you mean {near[0]}?" if near and near[0] != own else str(error), param, ctx)
 
 
 SHEET = _Sheet()
@@ -59,14 +62,17 @@ for _command in (teacher.release, teacher.grade, teacher.report):
 
 
 @main.command("list")
-@click.argument("chapter", default="")
-def list_(chapter: str) -> None:
+@click.argument("word", default="", metavar="[CHAPTER|WORD]")
+def list_(word: str) -> None:
     """Every sheet with its number, minutes and stars; x is done, / begun."""
-    done = progress.passed()
-    for entry in progress.entries():
-        if entry.sheet.name.startswith(chapter) or entry.number.split(".")[0] == chapter:
-            words = f"{entry.sheet.total:>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
-            click.echo(f"{entry.mark(done)} {entry.number:<5}{words}")
+    done, entries = progress.passed(), progress.entries()
+    shown = [entry for entry in entries if entry.sheet.name.startswith(word) or entry.number.split(".")[0] == word]
+    shown = shown or [entry for entry in entries if word.lower() in f"{entry.sheet.name} {entry.sheet.title}".lower()]
+    if not shown:
+        raise click.ClickException(f"no sheet has {word!r} in its name; `course list` without it shows all")
+    for entry in shown:
+        words = f"{entry.sheet.total:>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
+        click.echo(f"{entry.mark(done)} {entry.number:<5}{words}")
 
 
 @main.command()
@@ -87,7 +93,7 @@ def next_() -> None:
 
 
 @main.command("open")
-@click.argument("entry", type=SHEET, required=False)
+@click.argument("entry", type=SHEET, metavar="[SHEET]", required=False)
 def open_(entry: progress.Entry | None) -> None:
     """Make your own copy of a sheet in work/, or of all; one that is there stays as it is."""
     for one in [entry] if entry else progress.entries():
@@ -110,7 +116,7 @@ def _checked(path: Path, seconds: float) -> int:
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def check(entry: progress.Entry, seconds: float) -> None:
     """Judge every part of a sheet, each without waiting for the one before it."""
@@ -118,7 +124,7 @@ def check(entry: progress.Entry, seconds: float) -> None:
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def watch(entry: progress.Entry, seconds: float) -> None:
     """Judge a sheet each time that it is saved, until Ctrl-C."""
@@ -134,7 +140,7 @@ def watch(entry: progress.Entry, seconds: float) -> None:
 
 
 @main.command("hint")
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.argument("part", default="")
 @click.option("--level", type=click.IntRange(1, 3), default=1, show_default=True, help="1 the idea, 2 the equation, 3 the first line")
 def hint_(entry: progress.Entry, part: str, level: int) -> None:
@@ -148,7 +154,7 @@ def hint_(entry: progress.Entry, part: str, level: int) -> None:
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 def reset(entry: progress.Entry) -> None:
     """Begin a sheet anew; what you had is put aside in work/aside."""
     path = _own(entry)
@@ -161,7 +167,7 @@ def reset(entry: progress.Entry) -> None:
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.option("--give-up", is_flag=True, help="also where a part has not passed")
 def solution(entry: progress.Entry, give_up: bool) -> None:
     """Our answers to a sheet, once yours have passed."""
