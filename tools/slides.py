@@ -32,6 +32,7 @@ PICTURES = 3  # of a page
 NOTES = 3  # paragraphs beside a picture or a box
 STATIC = ("dial.css", "dial.js", "dial-vega.js", "favicon.svg", "fonts", "mathjax")
 UNSHOWN = "a.headerlink, button, script:not([type='application/json']), .eqno, details.hide, .caption-number"
+POINTER = r"\s*\(<a\b[^>]*>(<span[^>]*>)?[a-z ]+(</span>)?</a>\)"  # a link that says nothing by itself, such as "(why)"
 STARS = ("", "★", "★★", "★★★")
 
 
@@ -75,8 +76,6 @@ def clean(tag: Tag, page: str) -> str:
     tag = copy.copy(tag)
     for gone in tag.select(UNSHOWN):
         gone.decompose()
-    for link in tag.find_all("a"):
-        link.unwrap()
     for image in tag.find_all("img"):
         image["src"] = f"_images/{Path(str(image['src'])).name}"
         del image["style"], image["width"], image["height"]
@@ -87,7 +86,7 @@ def clean(tag: Tag, page: str) -> str:
                 thing[attribute] = f"{page.replace('/', '-')}-{thing[attribute]}"
             elif attribute in thing.attrs:
                 del thing[attribute]
-    return str(tag)
+    return re.sub(r"</?a\b[^>]*>", "", re.sub(POINTER, "", str(tag)))
 
 
 def words(tag: Tag, page: str) -> str:
@@ -178,7 +177,7 @@ def chapter_slides(chapter: str, site: Path) -> list[Slide]:
         f'<li><a href="#{page.name.replace("/", "-")}">{page.number} {html.escape(page.title)}</a> {STARS[page.stars]}</li>'
         for page in pages
     )
-    keys = "<p>Arrows turn the slides, n shows these notes, f fills the screen; the dials can be turned.</p>"
+    keys = "<p>Arrows turn the slides, n shows these notes, f fills the screen, z brings a picture nearer; the dials can be turned.</p>"
     over = f'<p class="number">Chapter {number}</p>' if number else ""
     slides = [Slide("chapter", "", f"{over}<h1>{html.escape(title)}</h1><ul>{rows}</ul>", keys, "top")]
     for page in pages:

@@ -34,6 +34,11 @@ return {
   },
 };
 """
+NEARER = """
+const image = document.querySelector(".picture .drawing > img");
+const width = () => Math.min(image.clientWidth, image.clientHeight * image.naturalWidth / image.naturalHeight);
+return [width(), (image.click(), width()), (image.click(), width())];
+"""
 SOUND = {"full": [], "small": [], "broken": [], "bare": [], "wrong": []}
 
 
@@ -87,6 +92,9 @@ def test_no_slide_overflows_and_nothing_comes_from_outside(deck, browser):
         assert browser.execute_script("return document.documentElement.scrollTop") == 2 * SCREEN.size[1]
         assert browser.current_url.endswith("#3")
         assert browser.execute_script("return document.querySelectorAll('.notes:not([hidden])').length") <= 1
+        far, near, again = browser.execute_script(NEARER)
+        assert near > 1.3 * far
+        assert again == far
         requests, failures = read_events([json.loads(entry["message"])["message"] for entry in browser.get_log("performance")])
         assert failures == []
         assert [address for address in requests if is_outside(address, home)] == []
