@@ -167,6 +167,14 @@ def test_names_of_sheets_are_forgiving_and_never_guessed(course):
     assert course("list", "nothing-like-it")[0] == 1
 
 
+def test_every_sheet_that_start_here_links_to_is_made(course, work):
+    assert course("open")[0] == 0
+    made = {path.relative_to(work).with_suffix("").as_posix() for path in work.glob("*/*.ipynb")}
+    assert made == set(exercises.names())
+    assert "for talking over" in course("check", "mcmc/discussion")[1]
+    assert str(work / "mcmc" / "discussion.ipynb") in course("open", "mcmc/discussion")[1].replace("\n", "")
+
+
 def test_the_doctor_names_what_is_wrong(course, monkeypatch, tmp_path):
     assert course("doctor")[0] == 0
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "gone"))

@@ -30,6 +30,8 @@ class _Sheet(click.ParamType):
         try:
             return progress.find(value.lower())
         except ValueError as error:
+            if (ROOT / "exercises" / f"{value}.ipynb").is_file():
+                self.fail(f"{value} is for talking over, without verdicts; `course open {value}` opens it", param, ctx)
             own = value.split("/")[-1].lower()
             near = difflib.get_close_matches(own, [entry.sheet.name.split("/")[1] for entry in progress.entries()], 1)
             self.fail(f"{error}. Did you mean {near[0]}?" if near and near[0] != own else str(error), param, ctx)
@@ -38,16 +40,12 @@ class _Sheet(click.ParamType):
 SHEET = _Sheet()
 
 
-def _own(entry: progress.Entry) -> Path:
-    return progress.folder() / f"{entry.sheet.name}.ipynb"
-
-
-def _opened(entry: progress.Entry) -> Path:
+def _opened(name: str) -> Path:
     """A student's own copy of a sheet, made when it is first asked for and never written over."""
-    path = _own(entry)
+    path = progress.folder() / f"{name}.ipynb"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / "exercises" / f"{entry.sheet.name}.ipynb", path)
+        shutil.copyfile(ROOT / "exercises" / f"{name}.ipynb", path)
     return path
 
 
@@ -93,12 +91,16 @@ def next_() -> None:
 
 
 @main.command("open")
-@click.argument("entry", type=SHEET, metavar="[SHEET]", required=False)
-def open_(entry: progress.Entry | None) -> None:
+@click.argument("word", default="", metavar="[SHEET]")
+@click.pass_context
+def open_(ctx: Any, word: str) -> None:
     """Make your own copy of a sheet in work/, or of all; one that is there stays as it is."""
-    for one in [entry] if entry else progress.entries():
-        path = _opened(one)
-    click.echo(f"{path if entry else progress.folder()}   (`make lab` opens it in a browser)")
+    names = [path.relative_to(ROOT / "exercises").with_suffix("").as_posix() for path in (ROOT / "exercises").glob("*/*.ipynb")]
+    if word:  # also a sheet for talking over, which has no number
+        names = [word] if word in names else [SHEET.convert(word, None, ctx).sheet.name]
+    for name in names:
+        path = _opened(name)
+    click.echo(f"{path if word else progress.folder()}   (`make lab` opens it in a browser)")
 
 
 def _checked(path: Path, seconds: float) -> int:
@@ -120,7 +122,7 @@ def _checked(path: Path, seconds: float) -> int:
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def check(entry: progress.Entry, seconds: float) -> None:
     """Judge every part of a sheet, each without waiting for the one before it."""
-    sys.exit(_checked(_opened(entry), seconds))
+    sys.exit(_checked(_opened(entry.sheet.name), seconds))
 
 
 @main.command()
@@ -128,7 +130,7 @@ def check(entry: progress.Entry, seconds: float) -> None:
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def watch(entry: progress.Entry, seconds: float) -> None:
     """Judge a sheet each time that it is saved, until Ctrl-C."""
-    path, before = _opened(entry), None
+    path, before = _opened(entry.sheet.name), None
     click.echo(f"watching {path}; end with Ctrl-C")
     while True:
         saved = path.stat().st_mtime_ns if path.exists() else before  # some editors replace a file
@@ -157,13 +159,13 @@ def hint_(entry: progress.Entry, part: str, level: int) -> None:
 @click.argument("entry", type=SHEET, metavar="SHEET")
 def reset(entry: progress.Entry) -> None:
     """Begin a sheet anew; what you had is put aside in work/aside."""
-    path = _own(entry)
+    path = progress.folder() / f"{entry.sheet.name}.ipynb"
     if path.exists():
         aside = progress.folder() / "aside" / f"{entry.sheet.name}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1000:03}.ipynb"
         aside.parent.mkdir(parents=True, exist_ok=True)
         path.replace(aside)
         click.echo(f"put aside: {aside}")
-    click.echo(_opened(entry))
+    click.echo(_opened(entry.sheet.name))
 
 
 @main.command()
