@@ -12,7 +12,8 @@ def branches(theirs, ours, nothing):
     """Per cent saved on hidden cells by strength ``M``: the authors' and ours, each M -> per cent, and a line for guessing zero."""
     fig, ax = plt.subplots(figsize=(5.0, 3.4))
     ax.axhline(nothing, color=BLACK, linestyle="--", linewidth=1, label="guessing zero")
-    for (name, saved), (shape, colour) in zip({"authors": theirs, "coordinate ascent, from the plain fit": ours}.items(), STYLES, strict=True):
+    series = {"authors": theirs, "coordinate ascent, from the plain fit": ours}
+    for (name, saved), (shape, colour) in zip(series.items(), STYLES, strict=True):
         ax.plot(saved.keys(), saved.values(), shape, color=colour, markersize=5, label=name)
     ax.set(xscale="log", xlabel="M (strong calibration to the left)", ylabel="saved, per cent")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=1)
