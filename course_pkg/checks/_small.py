@@ -9,7 +9,7 @@ import numpy as np
 
 from course_pkg.checks._judge import agree, numbers
 
-MEETS = "Right in the small case that was worked out by hand, and wrong in others. Try more rows, ties, zeros, signs, large numbers, both ends."
+MEETS = "Right in the small case that was worked out by hand, and wrong in others. Try more rows, ties, zeros, signs, large numbers, ends."
 
 
 def given(nudge: str, names: Sequence[str], like: tuple[Any, ...]) -> list[tuple[Any, ...]]:
