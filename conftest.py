@@ -2,9 +2,11 @@
 
 import contextlib
 import os
+import sys
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["COURSE_WORK"] = os.devnull  # what tests solve is no student's work
+sys.modules["rfc3987_syntax"] = None  # a grammar of addresses, which takes every process a second and which nobody asks
 
 from hypothesis import settings
 
