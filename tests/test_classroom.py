@@ -161,6 +161,18 @@ def test_names_of_sheets_are_forgiving_and_never_guessed(course):
         assert progress.find(name).sheet.name == "decisions/ridge"
     assert "gradients/find-the-bug and of lcvi/find-the-bug" in course("check", "find-the-bug")[1]
     assert "no sheet is called 'rigde'" in course("open", "rigde")[1]
+    assert "Did you mean ridge?" in course("open", "rigde")[1]
+    assert "Did you mean" not in course("open", "find-the-bug")[1]
+    assert course("list", "Ridge")[1].count("\n") == course("list", "1.2")[1].count("\n") == 1
+    assert course("list", "nothing-like-it")[0] == 1
+
+
+def test_every_sheet_that_start_here_links_to_is_made(course, work):
+    assert course("open")[0] == 0
+    made = {path.relative_to(work).with_suffix("").as_posix() for path in work.glob("*/*.ipynb")}
+    assert made == set(exercises.names())
+    assert "for talking over" in course("check", "mcmc/discussion")[1]
+    assert str(work / "mcmc" / "discussion.ipynb") in course("open", "mcmc/discussion")[1].replace("\n", "")
 
 
 def test_the_doctor_names_what_is_wrong(course, monkeypatch, tmp_path):

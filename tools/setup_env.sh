@@ -51,7 +51,9 @@ if ! intact; then
 fi
 
 say "installing the pinned packages into .venv (about 1.7 GB; one to two minutes with a good connection)"
-"$venv/bin/python" -m pip install --quiet --editable '.[dev]' --constraint constraints.txt
+"$venv/bin/python" -m pip install --quiet --no-compile --editable '.[dev]' --constraint constraints.txt
+# pip would compile on one core, and the packages' own tests, too
+"$venv/bin/python" -W ignore -m compileall -qq -j 0 -x '/tests?/' "$venv/lib" || true
 "$venv/bin/python" -m ipykernel install --sys-prefix --name python3 --display-name "Python 3" >/dev/null
 
 # In JupyterLab a click on a page or a solved sheet opens a notebook, not its text.

@@ -28,7 +28,16 @@
     const tops = slides.map((slide) => Math.abs(slide.getBoundingClientRect().top));
     return tops.indexOf(Math.min(...tops));
   };
+  // a picture at twice its size; up and down move it
+  const near = (slide) => {
+    const image = slide.querySelector(".drawing > img");
+    if (!image) return;
+    const drawn = Math.min(image.clientWidth, (image.clientHeight * image.naturalWidth) / image.naturalHeight);
+    if (slide.toggleAttribute("data-near")) slide.style.setProperty("--near", `${2 * drawn}px`);
+    slide.querySelector(".body").scrollTop = 0;
+  };
   const show = (number) => {
+    slides.filter((slide) => "near" in slide.dataset).forEach(near);
     const slide = slides[Math.max(0, Math.min(slides.length - 1, number))];
     slide.scrollIntoView({ behavior: "instant" });
     history.replaceState(null, "", `#${slides.indexOf(slide) + 1}`);
@@ -41,17 +50,21 @@
   const turn = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
   addEventListener("keydown", (event) => {
     if (event.target.matches("input") || event.ctrlKey || event.altKey || event.metaKey) return; // a dial's slider has the arrows
-    if (event.key in turn) show(here() + turn[event.key]);
+    const slide = slides[here()];
+    if ("near" in slide.dataset && /^Arrow(Up|Down)$/.test(event.key)) slide.querySelector(".body").scrollBy(0, turn[event.key] * slide.clientHeight / 4);
+    else if (event.key in turn) show(here() + turn[event.key]);
     else if (event.key === "Home") show(0);
     else if (event.key === "End") show(slides.length - 1);
     else if (event.key === "n") {
       told = !told;
       notes();
-    } else if (event.key === "f") document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
+    } else if (event.key === "z") near(slide);
+    else if (event.key === "f") document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen();
     else return;
     event.preventDefault();
   });
   addEventListener("scroll", notes);
+  addEventListener("click", ({ target }) => target.matches(".drawing > img") && near(target.closest("section")));
   // the slider gives the arrows back when it is let go
   document.addEventListener("pointerup", ({ target }) => target.matches?.(".dial input") && target.blur());
 

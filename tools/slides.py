@@ -1,6 +1,6 @@
-"""Slides for each chapter, made from the built book's own pages; they need no network, no server and no program but a browser.
+"""Slides for each chapter and the capstone, made from the built book's pages; they need no network, no server, no program but a browser.
 
-    python tools/slides.py                     a deck a chapter, in book/_build/slides
+    python tools/slides.py                     all decks, in book/_build/slides
     python tools/slides.py mcmc lcvi           these chapters
 
 Of each page a deck has title and question, at most three pictures with their captions (the first, the dials, the last), the boxes
@@ -32,6 +32,7 @@ PICTURES = 3  # of a page
 NOTES = 3  # paragraphs beside a picture or a box
 STATIC = ("dial.css", "dial.js", "dial-vega.js", "favicon.svg", "fonts", "mathjax")
 UNSHOWN = "a.headerlink, button, script:not([type='application/json']), .eqno, details.hide, .caption-number"
+POINTER = r"\s*\(<a\b[^>]*>(<span[^>]*>)?[a-z ]+(</span>)?</a>\)"  # a link that says nothing by itself, such as "(why)"
 STARS = ("", "★", "★★", "★★★")
 
 
@@ -53,6 +54,11 @@ def book_contents() -> Any:
     return contents
 
 
+def titles() -> dict[str, str]:
+    """The title of each deck with its number, by the folder of its pages: those of the chapters, and the capstone's."""
+    return book_contents().chapters() | {"capstone": "Capstone"}
+
+
 def inside(tag: Tag, place: str) -> Tag:
     """The first part of a page that a CSS selector names.
 
@@ -70,8 +76,6 @@ def clean(tag: Tag, page: str) -> str:
     tag = copy.copy(tag)
     for gone in tag.select(UNSHOWN):
         gone.decompose()
-    for link in tag.find_all("a"):
-        link.unwrap()
     for image in tag.find_all("img"):
         image["src"] = f"_images/{Path(str(image['src'])).name}"
         del image["style"], image["width"], image["height"]
@@ -82,7 +86,7 @@ def clean(tag: Tag, page: str) -> str:
                 thing[attribute] = f"{page.replace('/', '-')}-{thing[attribute]}"
             elif attribute in thing.attrs:
                 del thing[attribute]
-    return str(tag)
+    return re.sub(r"</?a\b[^>]*>", "", re.sub(POINTER, "", str(tag)))
 
 
 def words(tag: Tag, page: str) -> str:
@@ -150,7 +154,7 @@ def page_slides(page: Any, article: Tag) -> list[Slide]:
     if not isinstance(question, Tag):
         raise ValueError(f"{page.name}: no question below the line of minutes")
     title = re.sub(r'<span class="section-number">[^<]*</span>', "", words(inside(article, "h1"), page.name))
-    head = f"{page.number} {title}"
+    head = f"{page.number} {title}".strip()
     opening = f'<p class="number">{page.number}</p><h2>{title}</h2><p class="question">{words(question, page.name)}</p>'
     slides = [Slide("title", "", opening, clean(top, page.name) + beside(question, page.name), page.name.replace("/", "-"))]
     shown = pictures(article)
@@ -167,15 +171,15 @@ def page_slides(page: Any, article: Tag) -> list[Slide]:
 
 def chapter_slides(chapter: str, site: Path) -> list[Slide]:
     """All slides of a chapter: its pages' names, then page after page."""
-    contents = book_contents()
-    number, title = contents.chapters()[chapter].split(" ", 1)
-    pages = [page for page in contents.pages().values() if page.number and page.name.startswith(f"{chapter}/")]
+    number, title = re.findall(r"^(?:(\d+) )?(.*)$", titles()[chapter])[0]
+    pages = [page for page in book_contents().pages().values() if page.name.startswith(f"{chapter}/")]
     rows = "".join(
         f'<li><a href="#{page.name.replace("/", "-")}">{page.number} {html.escape(page.title)}</a> {STARS[page.stars]}</li>'
         for page in pages
     )
-    keys = "<p>Arrows turn the slides, n shows these notes, f fills the screen; the dials can be turned.</p>"
-    slides = [Slide("chapter", "", f'<p class="number">Chapter {number}</p><h1>{html.escape(title)}</h1><ul>{rows}</ul>', keys, "top")]
+    keys = "<p>Arrows turn the slides, n shows these notes, f fills the screen, z brings a picture nearer; the dials can be turned.</p>"
+    over = f'<p class="number">Chapter {number}</p>' if number else ""
+    slides = [Slide("chapter", "", f"{over}<h1>{html.escape(title)}</h1><ul>{rows}</ul>", keys, "top")]
     for page in pages:
         built = BeautifulSoup((site / f"{page.name}.html").read_text("utf8"), "html.parser")
         slides += page_slides(page, inside(built, "article"))
@@ -218,7 +222,7 @@ def copy_parts(site: Path, target: Path, texts: list[str]) -> None:
 
 def write(chapters: list[str], site: Path = SITE, target: Path = TARGET) -> dict[str, int]:
     """Write the decks of some chapters and a page that lists them; how many slides each has."""
-    named = book_contents().chapters()
+    named = titles()
     if lost := [chapter for chapter in chapters if chapter not in named]:
         raise ValueError(f"there is no chapter {', '.join(lost)}; there are {', '.join(named)}")
     macros = yaml.safe_load((BOOK / "_config.yml").read_text("utf8"))["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
@@ -243,7 +247,7 @@ def write(chapters: list[str], site: Path = SITE, target: Path = TARGET) -> dict
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("chapters", nargs="*", help="such as mcmc; all if none")
-    counts = write(parser.parse_args().chapters or list(book_contents().chapters()))
+    counts = write(parser.parse_args().chapters or list(titles()))
     print(f"{(TARGET / 'index.html').relative_to(ROOT)}: {len(counts)} decks, {sum(counts.values())} slides")
 
 

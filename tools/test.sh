@@ -32,8 +32,9 @@ if [ "${1-}" = lint ]; then
 fi
 
 branches=
-# Compiling is most of the library's tests: in the quick tier JAX leaves out its costly passes, and PyTensor runs in Python, without Numba.
-compiler=(env JAX_DISABLE_MOST_OPTIMIZATIONS=1 PYTENSOR_FLAGS=mode=FAST_COMPILE)
+# Compiling is most of the library's tests: in the quick tier JAX leaves out its costly passes and cuts no function into parts to compile
+# side by side, since both cores are busy; PyTensor runs in Python, without Numba.
+compiler=(env JAX_DISABLE_MOST_OPTIMIZATIONS=1 XLA_FLAGS=--xla_cpu_parallel_codegen_split_count=1 PYTENSOR_FLAGS=mode=FAST_COMPILE)
 if [[ " $* " == *" --thorough "* ]]; then
     export COVERAGE_CORE=ctrace  # half as slow again, and sees branches
     branches=--cov-branch
@@ -55,7 +56,9 @@ step library "${compiler[@]}" "${tests[@]}" -p no:nbval --cov $branches --cov-re
 [ -z "$rendering" ] || step book eval 'wait $rendering; status=$?; cat .cache/book.log; (exit $status)'
 others=$(ls -d tests/[a-z]*/ | grep -v -e notebooks -e site)
 step exercises "${compiler[@]}" "${tests[@]}" -p no:nbval $others "$@"
-step site "${tests[@]}" tests/notebooks tests/site book "$@"
+# The longest first, and the pages' cells, which the book has run, last: so both workers end together.
+longest=$(printf 'tests/site/test_%s.py ' pages pages_listed dials axe pdf)
+step site "${tests[@]}" --no-loadscope-reorder $longest tests/notebooks/test_*.py tests/site/test_*.py book "$@"
 step lint eval 'wait $linting; status=$?; cat .cache/lint.log; (exit $status)'
 if [ -n "$branches" ]; then
     step seeds "$python" tools/reseed.py --shifts 2

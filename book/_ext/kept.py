@@ -1,4 +1,4 @@
-"""No line begins with the comma, bracket or letter that belongs to the formula before it."""
+"""No line begins with the comma, bracket or letter that belongs to the formula before it, nor with the mark that ends a proof."""
 
 import re
 
@@ -8,7 +8,9 @@ BEFORE, AFTER = re.compile(r"[(\[“‘]+$"), re.compile(r"^[^\s(/]{1,12}")
 
 
 def keep(app, doctree):  # noqa: ARG001
-    """Put an inline formula and what touches it on one line; a browser would break between them."""
+    """Put an inline formula and what touches it on one line, and the end of a proof on its last; a browser would break between them."""
+    for text in [text for text in doctree.findall(nodes.Text) if " ∎" in text]:
+        text.parent.replace(text, nodes.Text(text.replace(" ∎", "\N{NO-BREAK SPACE}∎")))
     for formula in list(doctree.findall(nodes.math)):
         parent, place = formula.parent, formula.parent.index(formula)
         before, after = (parent[i] if 0 <= i < len(parent) else None for i in (place - 1, place + 1))

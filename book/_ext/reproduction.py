@@ -352,6 +352,8 @@ class Reproduction(SphinxDirective):
         place = nodes.container()
         lines = table(self.arguments[0]) if self.arguments else tally()
         self.state.nested_parse(StringList(lines, str(SOURCE)), self.content_offset, place)
+        for made in place.findall(nodes.table):
+            made["classes"].append("roomy")  # its columns hold sentences (book.css)
         return place.children
 
 

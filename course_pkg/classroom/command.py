@@ -3,6 +3,7 @@
 A sheet is named by its number in ``course list``, such as 1.2, or by its name, such as ridge.
 """
 
+import difflib
 import importlib.metadata
 import os
 import shutil
@@ -27,24 +28,24 @@ class _Sheet(click.ParamType):
 
     def convert(self, value, param, ctx):
         try:
-            return progress.find(value)
+            return progress.find(value.lower())
         except ValueError as error:
-            self.fail(str(error), param, ctx)
+            if (ROOT / "exercises" / f"{value}.ipynb").is_file():
+                self.fail(f"{value} is for talking over, without verdicts; `course open {value}` opens it", param, ctx)
+            own = value.split("/")[-1].lower()
+            near = difflib.get_close_matches(own, [entry.sheet.name.split("/")[1] for entry in progress.entries()], 1)
+            self.fail(f"{error}. Did you mean {near[0]}?" if near and near[0] != own else str(error), param, ctx)
 
 
 SHEET = _Sheet()
 
 
-def _own(entry: progress.Entry) -> Path:
-    return progress.folder() / f"{entry.sheet.name}.ipynb"
-
-
-def _opened(entry: progress.Entry) -> Path:
+def _opened(name: str) -> Path:
     """A student's own copy of a sheet, made when it is first asked for and never written over."""
-    path = _own(entry)
+    path = progress.folder() / f"{name}.ipynb"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / "exercises" / f"{entry.sheet.name}.ipynb", path)
+        shutil.copyfile(ROOT / "exercises" / f"{name}.ipynb", path)
     return path
 
 
@@ -59,14 +60,17 @@ for _command in (teacher.release, teacher.grade, teacher.report):
 
 
 @main.command("list")
-@click.argument("chapter", default="")
-def list_(chapter: str) -> None:
+@click.argument("word", default="", metavar="[CHAPTER|WORD]")
+def list_(word: str) -> None:
     """Every sheet with its number, minutes and stars; x is done, / begun."""
-    done = progress.passed()
-    for entry in progress.entries():
-        if entry.sheet.name.startswith(chapter) or entry.number.split(".")[0] == chapter:
-            words = f"{entry.sheet.total:>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
-            click.echo(f"{entry.mark(done)} {entry.number:<5}{words}")
+    done, entries = progress.passed(), progress.entries()
+    shown = [entry for entry in entries if entry.sheet.name.startswith(word) or entry.number.split(".")[0] == word]
+    shown = shown or [entry for entry in entries if word.lower() in f"{entry.sheet.name} {entry.sheet.title}".lower()]
+    if not shown:
+        raise click.ClickException(f"no sheet has {word!r} in its name; `course list` without it shows all")
+    for entry in shown:
+        words = f"{entry.sheet.total:>4} min  {'*' * entry.sheet.stars:<3}  {entry.sheet.name:<34}  {entry.sheet.title}"
+        click.echo(f"{entry.mark(done)} {entry.number:<5}{words}")
 
 
 @main.command()
@@ -87,12 +91,16 @@ def next_() -> None:
 
 
 @main.command("open")
-@click.argument("entry", type=SHEET, required=False)
-def open_(entry: progress.Entry | None) -> None:
+@click.argument("word", default="", metavar="[SHEET]")
+@click.pass_context
+def open_(ctx: Any, word: str) -> None:
     """Make your own copy of a sheet in work/, or of all; one that is there stays as it is."""
-    for one in [entry] if entry else progress.entries():
-        path = _opened(one)
-    click.echo(f"{path if entry else progress.folder()}   (`make lab` opens it in a browser)")
+    names = [path.relative_to(ROOT / "exercises").with_suffix("").as_posix() for path in (ROOT / "exercises").glob("*/*.ipynb")]
+    if word:  # also a sheet for talking over, which has no number
+        names = [word] if word in names else [SHEET.convert(word, None, ctx).sheet.name]
+    for name in names:
+        path = _opened(name)
+    click.echo(f"{path if word else progress.folder()}   (`make lab` opens it in a browser)")
 
 
 def _checked(path: Path, seconds: float) -> int:
@@ -110,19 +118,19 @@ def _checked(path: Path, seconds: float) -> int:
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def check(entry: progress.Entry, seconds: float) -> None:
     """Judge every part of a sheet, each without waiting for the one before it."""
-    sys.exit(_checked(_opened(entry), seconds))
+    sys.exit(_checked(_opened(entry.sheet.name), seconds))
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def watch(entry: progress.Entry, seconds: float) -> None:
     """Judge a sheet each time that it is saved, until Ctrl-C."""
-    path, before = _opened(entry), None
+    path, before = _opened(entry.sheet.name), None
     click.echo(f"watching {path}; end with Ctrl-C")
     while True:
         saved = path.stat().st_mtime_ns if path.exists() else before  # some editors replace a file
@@ -134,7 +142,7 @@ def watch(entry: progress.Entry, seconds: float) -> None:
 
 
 @main.command("hint")
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.argument("part", default="")
 @click.option("--level", type=click.IntRange(1, 3), default=1, show_default=True, help="1 the idea, 2 the equation, 3 the first line")
 def hint_(entry: progress.Entry, part: str, level: int) -> None:
@@ -148,20 +156,20 @@ def hint_(entry: progress.Entry, part: str, level: int) -> None:
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 def reset(entry: progress.Entry) -> None:
     """Begin a sheet anew; what you had is put aside in work/aside."""
-    path = _own(entry)
+    path = progress.folder() / f"{entry.sheet.name}.ipynb"
     if path.exists():
         aside = progress.folder() / "aside" / f"{entry.sheet.name}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1000:03}.ipynb"
         aside.parent.mkdir(parents=True, exist_ok=True)
         path.replace(aside)
         click.echo(f"put aside: {aside}")
-    click.echo(_opened(entry))
+    click.echo(_opened(entry.sheet.name))
 
 
 @main.command()
-@click.argument("entry", type=SHEET)
+@click.argument("entry", type=SHEET, metavar="SHEET")
 @click.option("--give-up", is_flag=True, help="also where a part has not passed")
 def solution(entry: progress.Entry, give_up: bool) -> None:
     """Our answers to a sheet, once yours have passed."""

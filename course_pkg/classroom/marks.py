@@ -33,16 +33,17 @@ class Row(NamedTuple):
     student: str
     sheet: SheetPoints
     result: dict[str, Any] | None
-    given: dict[str, float]  # of the texts that are marked
+    given: dict[str, float]  # by the teacher: for texts, and for parts in place of the verdict's
 
     @property
     def parts(self) -> dict[str, float]:
         verdicts = self.result["parts"] if self.result else {}
-        return {name: points if verdicts.get(name, [False])[0] else 0.0 for name, points in self.sheet.parts.items()}
+        own = {name: points if verdicts.get(name, [False])[0] else 0.0 for name, points in self.sheet.parts.items()}
+        return {name: self.given.get(name, points) for name, points in own.items()}
 
     @property
     def points(self) -> float:
-        return sum(self.parts.values(), 0.0) + sum(self.given.values())
+        return sum(self.parts.values(), 0.0) + sum(self.given.get(name, 0.0) for name in self.sheet.texts)
 
     @property
     def waiting(self) -> float:
@@ -53,7 +54,7 @@ def rows(out: Path, students: Sequence[str], sheets: Sequence[SheetPoints]) -> l
     """A row a student and sheet, handed in or not, with the points that stand in ``to-mark.csv``.
 
     Raises:
-        ValueError: if the points given there are no number, or more than there are.
+        ValueError: if the points given there are no number, or more than there are, or for what the sheet does not have.
     """
     given = _given(out / "to-mark.csv", {plan.short: plan for plan in sheets})
     return [
@@ -70,7 +71,9 @@ def _given(path: Path, plans: dict[str, SheetPoints]) -> dict[tuple[str, str], d
     with path.open(encoding="utf8", newline="") as file:
         for row in csv.DictReader(file):
             if row["given"].strip() and row["sheet"] in plans:
-                most = plans[row["sheet"]].texts.get(row["cell"], 0.0)
+                most = (plans[row["sheet"]].texts | plans[row["sheet"]].parts).get(row["cell"])
+                if most is None:
+                    raise ValueError(f"{path}: {row['sheet']} has no cell or part {row['cell']!r}; its parts stand in parts.csv")
                 points = _number(row["given"])
                 if not 0 <= points <= most:
                     raise ValueError(
@@ -108,14 +111,15 @@ def tables(out: Path, found: Sequence[Row], students: Sequence[str], sheets: Seq
     texts = [
         [row.student, row.sheet.short, name, most, row.given.get(name, "")]
         for row in found
-        if row.result
-        for name, most in row.sheet.texts.items()
+        for name, most in (row.sheet.texts | row.sheet.parts).items()
+        if name in row.given or (row.result and name in row.sheet.texts)
     ]
     _table(out / "to-mark.csv", [["student", "sheet", "cell", "of", "given"], *texts])
 
 
 def _words(row: Row, name: str) -> str:
-    return str(row.result["parts"].get(name, [False, ""])[1]) if row.result else NOTHING
+    said = str(row.result["parts"].get(name, [False, ""])[1]) if row.result else NOTHING
+    return f"Marked by your teacher. The verdict was: {said}" if name in row.given else said
 
 
 def _notes(row: Row) -> str:

@@ -79,7 +79,7 @@ def controls(panels):
 def second_model(predicted, plain, maps, cells):
     """What is decided against what the model predicts: its own rule, maps learnt later {name: decisions}, and some cells (predicted, y)."""
     fig, ax = plt.subplots(figsize=(5.0, 4.0))
-    ax.plot(*cells, ".", color=BLACK, alpha=0.12, markersize=3)
+    ax.plot(*cells, ".", color=BLACK, alpha=0.12, markersize=3, rasterized=True)
     ax.plot(predicted, plain, ":", color=BLACK, label="the model's own")
     styles = (("-", ORANGE), ("--", RED), ("-.", BLUE))
     for (name, values), (style, colour) in zip(maps.items(), styles, strict=False):

@@ -80,7 +80,7 @@ def clouds(draws):
     """Draws of two unknowns, a panel for each name: ``draws`` maps names to (S, 2)."""
     fig, axes = plt.subplots(len(draws), 1, sharex=True, sharey=True, figsize=(4.0, 3.7 * len(draws)))
     for ax, (name, cloud), colour in zip(axes, draws.items(), (BLUE, RED), strict=True):
-        ax.plot(*cloud.T, ".", color=colour, markersize=4, alpha=0.6)
+        ax.plot(*cloud.T, ".", color=colour, markersize=4, alpha=0.6, rasterized=True)
         ax.set(title=name, ylabel="second unknown", aspect="equal")
     axes[-1].set_xlabel("first unknown")
     return fig

@@ -18,8 +18,8 @@ def cloud_and_price(hill, draws, weights, decisions, curves, band, booked):
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 7.0), height_ratios=(1.3, 1))
     x, y, density = hill
     weights = np.asarray(weights)
-    top.scatter(*draws.T, s=90 * weights / weights.max(), color=ORANGE, alpha=0.5, linewidth=0)
-    top.plot(*draws.T, ".", color=BLACK, markersize=2.5, alpha=0.5, markeredgewidth=0, label="draw of the prior")
+    top.scatter(*draws.T, s=90 * weights / weights.max(), color=ORANGE, alpha=0.5, linewidth=0, rasterized=True)
+    top.plot(*draws.T, ".", color=BLACK, markersize=2.5, alpha=0.5, markeredgewidth=0, label="draw of the prior", rasterized=True)
     top.plot([], [], "o", color=ORANGE, alpha=0.6, markersize=7, label="its weight")
     top.contour(x, y, density, levels=density.max() * np.exp([-6.0, -4.0, -2.0, -0.5]), colors=GREEN, linewidths=1.2)
     top.plot([], [], color=GREEN, linewidth=1.2, label="posterior")

@@ -14,7 +14,7 @@ def along(gamma, log_likelihoods, left, spike):
     ``log_likelihoods`` maps a label to values, minus infinity where data are impossible. The first of them has the values ``spike`` where
     the share ``left`` of the way to its end is still to go.
     """
-    fig, (ax, near) = plt.subplots(1, 2, figsize=(7.0, 3.4), layout="constrained", gridspec_kw={"width_ratios": [3, 2]})
+    fig, (ax, near) = plt.subplots(2, 1, figsize=(5.0, 5.4), height_ratios=(3, 2))
     for row, ((name, values), (colour, style)) in enumerate(zip(log_likelihoods.items(), STYLES, strict=False)):
         seen = np.where(np.isfinite(values), values, np.nan)
         ax.plot(gamma, seen, color=colour, linestyle=style, label=name, zorder=3 - row)

@@ -73,8 +73,8 @@ def funnel(runs, behind, depth, labels):
     """
     fig, axes = plt.subplots(len(runs), 1, sharey=True, figsize=(5.0, 3.7 * len(runs)))
     for ax, (title, (across, up, diverging)), label in zip(np.atleast_1d(axes), runs.items(), labels, strict=True):
-        ax.plot(*behind[title], ".", color=GREEN, markersize=2.5, alpha=0.5, label="exact")
-        ax.plot(across[~diverging], up[~diverging], ".", color=BLUE, markersize=2, alpha=0.35, label="chain")
+        ax.plot(*behind[title], ".", color=GREEN, markersize=2.5, alpha=0.5, label="exact", rasterized=True)
+        ax.plot(across[~diverging], up[~diverging], ".", color=BLUE, markersize=2, alpha=0.35, label="chain", rasterized=True)
         ax.plot(across[diverging], up[diverging], "x", color=RED, markersize=6, markeredgewidth=1.6, label="divergent")
         ax.axhline(depth, color=BLACK, linestyle=":", linewidth=1.2, label="a tenth lies below")
         ax.set(title=title, xlabel=label, ylabel=r"$\log\tau$", ylim=(-5, 4.5))

@@ -8,6 +8,18 @@ from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED
 STYLES = (("o", ORANGE), ("s", BLUE))
 
 
+def branches(theirs, ours, nothing):
+    """Per cent saved on hidden cells by strength ``M``: the authors' and ours, each M -> per cent, and a line for guessing zero."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.4))
+    ax.axhline(nothing, color=BLACK, linestyle="--", linewidth=1, label="guessing zero")
+    series = {"authors": theirs, "coordinate ascent, from the plain fit": ours}
+    for (name, saved), (shape, colour) in zip(series.items(), STYLES, strict=True):
+        ax.plot(saved.keys(), saved.values(), shape, color=colour, markersize=5, label=name)
+    ax.set(xscale="log", xlabel="M (strong calibration to the left)", ylabel="saved, per cent")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=1)
+    return fig
+
+
 def joint_against_em(theirs, ours, summit):
     """Hidden risk saved along the climb. Above, the authors': name -> (seconds, mean). Below, ours: name -> (steps, values by start)."""
     fig, axes = plt.subplots(2, 1, sharey=True, figsize=(5.0, 5.8))

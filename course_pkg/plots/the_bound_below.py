@@ -9,13 +9,15 @@ STYLES = ((BLUE, "-"), (ORANGE, "-"), (GREEN, "--"), (RED, ":"))
 
 def street(theta, beliefs, dug):
     """Above: beliefs about a place, the first of them shaded. Below: the stretches dug on each, as masks over ``theta``."""
+    thin = slice(None, None, -(-len(theta) // 1000))  # a pixel sees no more, and as vectors the drawing follows the page into the dark
+    theta = theta[thin]
     fig, (top, below) = plt.subplots(2, 1, sharex=True, height_ratios=(2, 1), figsize=(5.0, 4.8))
     for row, ((name, density), (colour, style)) in enumerate(zip(beliefs.items(), STYLES, strict=False)):
         if row == 0:
-            shade(top, theta, density, color=colour, label=name)
+            shade(top, theta, density[thin], color=colour, label=name)
         else:
-            top.plot(theta, density, style, color=colour, label=name)
-        below.fill_between(theta, -row - 0.35, -row + 0.35, where=dug[name], color=colour, alpha=0.7, linewidth=0, step="mid")
+            top.plot(theta, density[thin], style, color=colour, label=name)
+        below.fill_between(theta, -row - 0.35, -row + 0.35, where=dug[name][thin], color=colour, alpha=0.7, linewidth=0)
     top.set(ylabel="density", ylim=(0, 0.4))
     below.set(xlabel="metres towards the mill", ylabel="dug", xlim=(theta[0], theta[-1]), ylim=(0.6 - len(beliefs), 0.6), yticks=[])
     fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
@@ -24,13 +26,15 @@ def street(theta, beliefs, dug):
 
 def trenches(theta, densities, dug):
     """Above: the posterior, shaded, a normal and a level line for each price. Below: ``dug`` maps it to what is dug, masks."""
+    thin = slice(None, None, -(-len(theta) // 1000))
+    theta = theta[thin]
     fig, (top, below) = plt.subplots(2, 1, sharex=True, height_ratios=(2, 1), figsize=(5.0, 4.6))
-    shade(top, theta, densities[0], color=BLUE, label="posterior")
-    top.plot(theta, densities[1], "--", color=GREEN, label="forward KL")
+    shade(top, theta, densities[0][thin], color=BLUE, label="posterior")
+    top.plot(theta, densities[1][thin], "--", color=GREEN, label="forward KL")
     for row, (price, mask) in enumerate(dug.items()):
         top.axhline(1 / price, color=BLACK, linewidth=0.8)
         top.annotate(f"1/{price}", (theta[0], 1 / price), (2, 1), textcoords="offset points", fontsize=9)
-        below.fill_between(theta, -row - 0.35, -row + 0.35, where=mask, color=GREEN, alpha=0.7, linewidth=0, step="mid")
+        below.fill_between(theta, -row - 0.35, -row + 0.35, where=mask[thin], color=GREEN, alpha=0.7, linewidth=0)
         below.annotate(f"price {price}", (theta[0], -row), (2, 0), textcoords="offset points", va="center")
     top.set(ylabel="density", ylim=(0, 0.1))
     below.set(xlabel="metres towards the mill", ylabel="dug", xlim=(theta[0], theta[-1]), ylim=(0.6 - len(dug), 0.6), yticks=[])

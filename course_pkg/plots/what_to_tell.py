@@ -75,10 +75,9 @@ def four_losses(piles, top):
 
     Bars that are higher than ``top`` end there, with their height written on them.
     """
-    rows = -(-len(piles) // 2)
-    fig, axes = plt.subplots(rows, 2, figsize=(6.4, 2.7 * rows), sharey=True, squeeze=False)
+    fig, axes = plt.subplots(len(piles), 1, figsize=(5.0, 2.1 * len(piles)), sharex=True)
     colours = (ORANGE, RED, SKY, PURPLE)
-    for ax, (title, parts) in zip(axes.flat, piles.items(), strict=False):
+    for ax, (title, parts) in zip(axes, piles.items(), strict=True):
         place, floor = np.arange(len(parts)), np.zeros(len(parts))
         for (name, heights), colour in zip(parts.items(), colours, strict=False):
             ax.bar(place, heights, bottom=floor, color=colour, label=name, width=0.75)
@@ -88,13 +87,9 @@ def four_losses(piles, top):
                 f"{height:.1f}" if height < 100 else f"{height:.0f}", (x, min(height, 0.93 * top)), ha="center", va="bottom", fontsize=8
             )
         ax.set_xticks(place, [name.replace(", ", ",\n").replace("B = ", "") for name in parts.index])
-        ax.set_title(title, fontsize=9)
-        ax.set_ylim(0, top)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("regret, %")
-    for ax in axes[-1]:
-        ax.set_xlabel("told: mean (and sd), or $B$ quantiles")
-    handles, names = axes.flat[0].get_legend_handles_labels()
+        ax.set(title=title, ylabel="regret, %", ylim=(0, top))
+    axes[-1].set_xlabel("told: mean (and sd), or $B$ quantiles")
+    handles, names = axes[0].get_legend_handles_labels()
     fig.legend(handles, names, loc="outside upper center", ncols=4, fontsize=9)
     return fig
 
@@ -123,12 +118,12 @@ def bends(means, losses):
 
     ``losses`` maps titles to (the network's decisions, the model's own).
     """
-    fig, axes = plt.subplots(1, len(losses), figsize=(2.2 * len(losses), 2.9), sharey=True)
+    fig, axes = plt.subplots(len(losses), 1, figsize=(5.0, 2.1 * len(losses)), sharex=True, sharey=True)
     for ax, (title, (network, own)) in zip(np.atleast_1d(axes), losses.items(), strict=True):
         ax.plot(means, np.maximum(own, 0), color=BLACK, linestyle=":", label="no correction, never below 0")
         ax.plot(means, network, color=BLUE, label="network")
-        ax.set(title=title, xlabel="predictive mean")
-    np.atleast_1d(axes)[0].set_ylabel("decision")
+        ax.set(title=title, ylabel="decision")
+    np.atleast_1d(axes)[-1].set_xlabel("predictive mean")
     handles, names = np.atleast_1d(axes)[0].get_legend_handles_labels()
     fig.legend(handles, names, loc="outside upper center", ncols=2, fontsize=9)
     return fig

@@ -9,6 +9,18 @@ COLOURS = (BLUE, RED, GREEN, ORANGE, PURPLE, SKY)
 SHAPES = ("o", "D", "s", "^", "v", "P")
 
 
+def rivals(saved):
+    """Per cent of the plain risk that two rivals save: ``saved`` maps a rival to a series over the losses."""
+    fig, ax = plt.subplots(figsize=(5.0, 3.2))
+    for (name, values), colour, shift in zip(saved.items(), (BLUE, RED), (0.2, -0.2), strict=True):
+        ax.barh(-np.arange(len(values)) + shift, values, 0.36, color=colour, alpha=0.8, label=name)
+        ax.set_yticks(-np.arange(len(values)), list(values.index))
+    ax.axvline(0, color=BLACK, linewidth=0.8)
+    ax.set(xlabel="saved, per cent of the plain risk", ylabel="loss")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return fig
+
+
 def ways(panels):
     """What each way saves, in per cent: ``panels`` maps a title to {way: the values of its runs}, the ways the same in every panel."""
     first = next(iter(panels.values()))

@@ -56,10 +56,14 @@ def learning(grid, posteriors, truth):
         posteriors: a dict of titles and dicts of labels and densities, each of shape ``(g,)``.
         truth: the coin's theta.
     """
+    # a pixel sees no more than this, and as vectors the drawing follows the page into the dark
+    coarse = np.arange(0, len(grid), -(-len(grid) // 800))
     fig, axes = plt.subplots(len(posteriors), 1, figsize=(5.0, 4.8), sharex=True)
     for ax, (title, densities) in zip(axes, posteriors.items(), strict=True):
         for (label, density), color in zip(densities.items(), (ORANGE, GREEN, BLUE), strict=True):
-            shade(ax, grid, density / density.max(), color=color, label=label)
+            peak = np.arange(len(grid))[abs(np.arange(len(grid)) - np.argmax(density)) <= 40]
+            seen = np.union1d(coarse, peak)  # the highest posterior is as narrow as a few points
+            shade(ax, grid[seen], density[seen] / density.max(), color=color, label=label)
         ax.axvline(truth, color=BLACK, linestyle="--", linewidth=1.2)
         ax.set(title=title, ylabel="density / peak")
     axes[0].legend(loc="upper left", title="tosses")

@@ -137,7 +137,7 @@ LOG_DENSITY = Record(
     cases=three_skews,
     reference=and_slope(lambda u, gamma: np.log(density(u, gamma))),
     right="Right, and a climb may start at no skew at all.",
-    nudge="Not that log density. At u = 0 it is -0.919 whatever gamma is; with gamma = 1 it is -3.112 at u = e, where z = 1.",
+    nudge="Not that log density. With gamma = 1 and u = 2.718, where z = 1, it is -3.112; where u is 0 it is -0.919 whatever gamma is.",
     hints=(
         "The normal log density at z, less the log slope of the map. Is there any division left?",
         "log p(u) = log phi(z) - gamma z - log(1 + gamma z).",

@@ -72,6 +72,7 @@ BOUND = Record(
     ),
     mistakes={
         "Your log q does not know that bending stretches: subtract log_slope. Without it the bound rewards skew that it should not.": "- log_slope(eps, gamma) -> ",
+        "Both stretches have the wrong sign in log q: what is stretched becomes thinner.": "- log_slope(eps, gamma) - jnp -> + log_slope(eps, gamma) + jnp",
         "log sigma is missing from log q: a stretch by sigma makes q thinner.": "- jnp.log(sigma) -> ",
         "That is the density of the noise, not of theta. On its way from eps to theta the map stretches twice.": "- log_slope(eps, gamma) - jnp.log(sigma) -> ",
         "You bent the draws and kept the density of a normal q. The draws and the density must belong to the same q.": (
@@ -93,13 +94,14 @@ DECISION = Record(
     cases=levels,
     reference=by_cumulated_mass,
     right="Right, and without a draw: a map that rises takes quantiles to quantiles.",
-    nudge="Not that decision. At q = 1/2 it is mu; with q = Phi(1) = 0.8413, mu = 1, sigma = 2 and gamma = 1 it is 1 + 2e = 6.44.",
+    nudge="Not that decision. With q = 0.8413, which is Phi(1), mu = 1, sigma = 2 and gamma = 1 it is 1 + 2e = 6.44; at the median it is mu.",
     hints=(
         "The map from eps to theta rises. Where does the q-quantile of eps go?",
         "h = mu + sigma g(Phi^-1(q)).",
         "Begin with `eps = norm.ppf(q)`",
     ),
     mistakes={
+        "That is the quantile of a normal with this mu and sigma. Bend the quantile of eps before you stretch and move it.": "g_e(eps, gamma) -> eps",
         "That is the quantile at 1 - q. A tilt above 1/2 makes it dear to lie too low, so the decision is high.": "ppf(q) -> ppf(1 - q)",
         "You stretched and moved before bending. Bend the quantile of eps, then stretch, then move.": "mu + sigma * g_e(eps, gamma) -> g_e(mu + sigma * eps, gamma)",
         "You bent the level q. Which eps lies at this level?": "g_e(eps -> g_e(q",

@@ -106,6 +106,9 @@ GRADIENT = Record(
         "You averaged slopes of log u. An outcome counts by its share of the utility.": partial(
             by_hand, share=lambda u: 0 * u + 1 / u.shape[1]
         ),
+        "Your logarithm is outside both means. Each theta has a logarithm of its own.": partial(
+            by_hand, share=lambda u: len(u) * u / u.sum()
+        ),
         "That is the gradient of the mean utility. The logarithm divides by it.": partial(by_hand, share=lambda u: u / u.shape[1]),
         "Your slope in sigma equals that in mu. Sigma moves theta by eps times as much.": partial(by_hand, by_sigma=lambda eps, delta: 1),
         "Your second slope is the one in log sigma: sigma times as large.": slope_in_log_sigma,

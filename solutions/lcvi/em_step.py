@@ -68,7 +68,7 @@ ROUND = Record(
             "held = -> h = (p[:, None] * np.log(u)).sum(axis=1).argmax(axis=1)\nheld = ;; return q, (q[:, None] * np.log(u)).sum(axis=1).argmax(axis=1) -> return q, h"
         ),
     },
-    parts=("q", "the list of decisions"),
+    parts=("the new q", "the list of decisions"),
     apart=True,
 )
 TASKS = {"decide": DECIDE, "round": ROUND}

@@ -36,7 +36,7 @@ BOUND = Record(
     cases=lambda rng: problems(rng, [(3,), (5,)]),
     reference=by_quadrature,
     right="Right. It is everything that the step below climbs.",
-    nudge="Not that bound. With m = 1, s = 0.5, h = [3], x = [2], a = 0, t = 2, tau = 3 and M = 4 it is -3.793.",
+    nudge="Not that bound. With m = 1, s = 0.5, h = [3, 1], x = [2, 1], a = 0, t = 2, tau = 3 and M = 4 it is -6.105.",
     hints=(
         "How far is q from the posterior, and what do the decisions cost under q? An expected square is a squared mean and a variance.",
         "-KL(N(m, s^2) || N(a, t^2)) - sum over n of ((h_n - x_n m)^2 + x_n^2 s^2 + tau^2) / M.",

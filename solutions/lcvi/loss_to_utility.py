@@ -78,7 +78,7 @@ BEST = Record(
     cases=skewed,
     reference=by_trying,
     right="Right. The exponential hardly looks at what is far away, so its decision stays with the crowd.",
-    nudge="Not those two. With y = [0, 2, 4, 4], grid = [0, 1, 2, 3] and M = 2 they are 2 and 3.",
+    nudge="Not those two. With y = [2, 5, 5, 5], grid = [2, 3, 4, 5] and M = 2 they are 4 and 5.",
     hints=(
         "For each decision of the grid, average the utility over the outcomes. Do it for both utilities.",
         "h_1 maximises mean_s (M - (y_s - h)^2), h_2 maximises mean_s exp(-(y_s - h)^2 / M).",

@@ -60,6 +60,7 @@ CORRECTED = Record(
         "Begin with `mean = u.mean(axis=1)`",
     ),
     mistakes={
+        "You took the estimate further down. Its bias is negative, and to take that off is to add.": "+ low_by -> - low_by",
         "You corrected the mean of the logs, as one text prints it. It is the log of the mean that is low.": "* u.shape[1] ->  ;; np.log(mean) -> np.log(u).mean(axis=1)",
         "Your correction is as large for a million outcomes as for two. What makes the naive estimate low is the variance of the mean.": "* u.shape[1] -> ",
         "The correction is right. It belongs to the log of the mean, not to the mean of the logs.": "np.log(mean) -> np.log(u).mean(axis=1)",

@@ -91,7 +91,7 @@ CHOOSE = Record(
     ),
     mistakes={
         "That is a place in the list. The nu that stands there was asked for.": "nus[means == means.min()].max() -> np.argmin(means)",
-        "Right but for equal risks: of these take the largest nu, which stays nearest to the model. It need be neither the first in the list nor the last.": "].max() -> ].min()",
+        "Right but for equal risks: of these take the largest nu, which stays nearest to the model. It need be neither the first in the list nor the last.": "].max() -> ].min() || nus[means == means.min()].max() -> nus[np.argmin(means)] || ].max() -> ][-1]",
         "You let one fold decide. Average over the folds: by how much a nu wins or loses on each counts.": ONE_FOLD,
         "You took the nu that wins most folds. By how much it wins or loses counts, too: average over the folds.": (
             "means == means.min()].max() -> np.argmax((risks == risks.min(axis=0)).sum(axis=1))]"

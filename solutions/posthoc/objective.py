@@ -42,6 +42,7 @@ OBJECTIVE = Record(
         "You averaged the losses and summed the prior. With more points it would grow.": "(distance**2).mean() -> (distance**2).sum()",
         "You summed the losses and averaged the prior. With enough points it would not be felt, whatever nu is.": "losses.mean() -> losses.sum()",
         "Twice too much prior: minus the log of a normal density has the square over 2 sd^2.": "0.5 * -> ",
+        "Leave out log sd: it does not depend on the decisions, and at h = mu without losses the objective should be 0.": "(distance**2).mean() -> (distance**2 + 2 * np.log(sd)).mean()",
         "Your nu multiplies the loss. It is the power of the prior.": "losses -> nu * losses ;; 0.5 * nu -> 0.5",
     },
 )

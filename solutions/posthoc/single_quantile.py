@@ -75,6 +75,10 @@ CHOOSE = Record(
         "Your loss is as dear on one side as on the other.": "gap = y[:, None] - quantiles -> q, gap = 0.5, y[:, None] - quantiles",
         "You did not look at y. The level q is right only if the predictive is.": "cost.mean(axis=0) -> abs(levels - q)",
         "You let each point choose, and averaged. All points must use one level.": "np.argmin(cost.mean(axis=0))] -> cost.argmin(axis=1)].mean()",
+        "That is the place of the level in the list. The level was asked for.": "levels[np.argmin(cost.mean(axis=0))] -> np.argmin(cost.mean(axis=0))",
+        "You chose the level below which a share q of the outcomes lies. Where much is at stake at a few points, it is not the cheapest.": (
+            "cost.mean(axis=0) -> abs((gap < 0).mean(axis=0) - q)"
+        ),
         "You squared the distances. The tilted loss grows with the distance itself.": "* gap -> * gap * abs(gap) || cost = -> cost = gap**2  #",
         "A decision that is too high has a negative cost in yours. Take the distance, not the difference with its sign.": "(q - 1) * gap -> (1 - q) * gap",
         "": "np.argmin(cost.mean(axis=0)) -> np.bincount(cost.argmin(axis=1)).argmax()",

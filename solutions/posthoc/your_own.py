@@ -45,8 +45,8 @@ POSTERIOR = Record(
     reference=by_the_joint_normal,
     parts=("the mean", "the covariance"),
     right="Right. What is held out has been seen by nobody, and its verdict counts.",
-    nudge="Not that posterior. With x = [1, 5], y = [9, 8], train = [True, False], noise_sd = 1/2 and prior_sd = 1 the mean is [4, 4] "
-    "and the covariance a ninth of [[5, -4], [-4, 5]].",
+    nudge="Not that posterior. With x = [2, 5], y = [21, 8], train = [True, False], noise_sd = 1/2 and prior_sd = 1 the mean is [4, 8] "
+    "and the covariance a 21st of [[17, -8], [-8, 5]].",
     hints=(
         "Bayes' rule for a line with known noise. Which rows may it look at?",
         "covariance = (X'X / s^2 + I / s0^2)^-1, mean = covariance X'y / s^2, with the rows (1, x_n) of the points in train.",

@@ -38,11 +38,24 @@ def collect(cells: list[Any], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
     return handed
 
 
-@pytest.fixture(scope="session")
-def solved() -> dict[str, Any]:
-    """The answers, without the demonstrations."""
+@functools.cache
+def answers(sheet: str) -> dict[str, Any]:
+    """What the answers of a sheet hand in, without the demonstrations."""
     with pytest.MonkeyPatch.context() as patch:
-        return {name: answer for task in exercises.names() for name, answer in collect(answer_cells(source(task)), patch).items()}
+        return collect(answer_cells(source(sheet)), patch)
+
+
+class Solved(dict[str, Any]):
+    """The answers by task; a sheet's cells run when one of its answers is first asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        self.update(answers("/".join(name.split("/")[:2])))
+        return self.copy()[name]
+
+
+@pytest.fixture(scope="session")
+def solved() -> Solved:
+    return Solved()
 
 
 @pytest.fixture(scope="session")

@@ -307,7 +307,7 @@ NEAR_MISSES = [
     ("dimensions-price/nodes", "root of d - 1", lambda d, e: math.ceil(np.sqrt(max(d - 1, 1)) / 2 / e) ** d, ""),
     ("dimensions-price/log-variance", "minus one", lambda v: np.log(np.expm1(np.abs(_log_v(v).sum()) + 1)), "Not that"),
     ("dimensions-price/log-variance", "mean over the coordinates", lambda v: _log_v(v).mean() - np.log(2 - 1 / v[0]), ""),
-    ("dimensions-price/log-variance", "last for first", lambda v: _sum_v(v, first=lambda v: np.log(2 - 1 / v[-1])), "Right in the small"),
+    ("dimensions-price/log-variance", "last for first", lambda v: _sum_v(v, first=lambda v: np.log(2 - 1 / v[-1])), "Not that number"),
     ("dimensions-price/log-variance", "half of all", lambda v: _sum_v(v) / 2, "Not that number"),
     ("dimensions-price/log-variance", "one for each", lambda v: _log_v(v) - np.log(2 - 1 / v), "shape"),
     ("dimensions-price/log-variance", "nan", lambda v: _log_v(v).sum() - np.log(2 - 1 / v[0]), "too narrow"),

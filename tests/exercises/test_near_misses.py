@@ -494,6 +494,10 @@ GRADIENT_NEAR_MISSES = [
     ("robbins-monro/spread", "the last rate only", lambda rates, v: rates[-1] * v / (2 - rates[-1]), "13/64"),
     ("one-liners/gaussian", "fresh noise", lambda a, b: np.random.default_rng().normal(size=len(a)), "do not come from eps"),
     ("one-liners/log-normal", "sorted", lambda eps, mu, sigma: mu + sigma * np.sort(eps), "do not come from eps"),
+    ("encoder/kl", "from the prior to q", lambda m, s: (0.5 * ((1 + m**2) * np.exp(-2 * s) - 1) + s).sum(-1), "Not that divergence"),
+    ("encoder/bound", "median weight", lambda w: np.median(w, axis=0), "it is [log 2]"),
+    ("what-is-left/unit", "widths of length one", lambda g, L: L.T @ g / np.linalg.norm(L, axis=0), "it is [4, 6]"),
+    ("what-is-left/promised", "variance of the mean off", lambda s: 0.5 * (s.mean(0) ** 2).sum() - 0.5 * s.var(0).sum(), "13/6"),
 ]
 GRADIENT_LEGITIMATE = [
     (
@@ -507,6 +511,12 @@ GRADIENT_LEGITIMATE = [
         lambda g, e, mu, s: (g(mu + s * e).mean(), (g(mu + s * e) * e).mean() + 1 / s),
     ),
     ("reparameterisation/entropy", "JAX", _closed_entropy),
+    ("encoder/bound", "in jax", lambda w: jax.nn.logsumexp(jnp.asarray(w), axis=0) - np.log(len(w))),
+    (
+        "what-is-left/promised",
+        "noise estimated and taken off",
+        lambda s: 0.5 * ((s.mean(axis=0) ** 2) - s.var(axis=0, ddof=1) / len(s)).sum(),
+    ),
     ("implicit-gamma/slope", "fine steps", _cdf_difference(1e-8)),
     ("implicit-gamma/slope", "both sides", _cdf_difference(1e-2, both_sides=True)),
     ("logistic-regression/log-joint", "jnp", lambda *case: _counts(*map(jnp.asarray, case), log=jnp.log, exp=jnp.exp)),

@@ -37,7 +37,7 @@ BY_HAND = {
     "when-it-cannot-help/saving": [((2.0, 6.0, 8), 3.25)],
     "when-it-cannot-help/distance": [((np.array([3.0, 6]), np.array([1.0, 2]), np.array([1.0, 4])), np.sqrt(5 / 2))],
     "your-own/posterior": [
-        ((np.array([1.0, 5]), np.array([9.0, 8]), np.array([True, False]), 0.5, 1.0), ([4, 4], np.array([[5, -4], [-4, 5]]) / 9)),
+        ((np.array([2.0, 5]), np.array([21.0, 8]), np.array([True, False]), 0.5, 1.0), ([4, 8], np.array([[17, -8], [-8, 5]]) / 21)),
     ],
     "your-own/predictive": [((np.array([[1.0, 2], [0, 1]]), np.array([[1.0], [-1]]), np.array([5.0]), 3.0), [[14, 2]])],
     "your-own/saved": [((np.array([2.0, 6, 7]), np.array([1.0, 4, 1])), (3, 1.528))],

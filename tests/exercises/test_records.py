@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from course_pkg.checks import _limit, judge, record, sheet
-from course_pkg.checks._small import MEETS, given
+from course_pkg.checks._small import MEETS, given, meets
 from course_pkg.checks.slips import shared_slip
 from solutions.decisions import ridge
 
@@ -104,10 +104,17 @@ def test_what_an_answer_needs_of_its_sheet_is_there_and_its_demonstrations_are_n
 )
 def test_a_small_case_is_read_from_the_words_or_left_alone(nudge, case):
     found = given(nudge, ["y", "s"], (np.zeros(2), 1.0))
-    assert (found is None) == (case is None)
+    assert len(found) == (case is not None)
     if case:
-        np.testing.assert_array_equal(found[0], case[0])
-        assert found[1] == case[1]
+        np.testing.assert_array_equal(found[0][0], case[0])
+        assert found[0][1] == case[1]
+
+
+def test_all_the_small_cases_that_the_words_describe_are_tried():
+    nudge = "Not that. With y = 2 and s = 1 it is 4, and with s = 3 it is 12."
+    assert given(nudge, ["y", "s"], (1.0, 1.0)) == [(2, 1), (2, 3)]
+    assert given("Not that. At y = 1, s = 2 it is 4, at y = 2, s = 1 it is 7.", ["y", "s"], (1.0, 1.0)) == [(1, 2), (2, 1)]
+    assert not meets(lambda y, s: 4 * y / 2, lambda y, s: 2 * y * s, nudge, ["y", "s"], (1.0, 1.0))
 
 
 def test_an_answer_is_not_sent_to_a_small_case_that_it_meets():

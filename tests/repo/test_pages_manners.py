@@ -103,7 +103,7 @@ def test_the_lesson_stands_in_front_of_its_proof(name):
     assert 2 * found.showing >= found.cells, "visible cells that show nothing"
     text = page.path.read_text("utf8")
     stated = int(re.search(r"\*(\d+) minutes", text)[1])
-    assert stated <= 80
+    assert stated <= 60
     assert abs(stated - found.minutes) <= 5, f"states {stated} minutes, counts {found.minutes}: tools/lesson.py --write"
     assert re.search(r"In short", text), "no summary before the exercises"
 

@@ -37,6 +37,7 @@ DESKTOP, PHONE = (1280, 900), (390, 844)
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("BOOK_SITE", ROOT / "book" / "_build" / "html"))
 NOT_PAGES = {"_static", "_sources", "_images", "_modules"}
+LISTED = ("exercises/", "appendix/errata/")  # made from sheets and errata, by two templates
 PROBE = (Path(__file__).parent / "probe.js").read_text(encoding="utf8")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from book_browser import SITE, find_browser, open_browser, pages, serve, visit
+from book_browser import LISTED, SITE, VIEWS, find_browser, open_browser, pages, serve, visit
 
 
 def pytest_generate_tests(metafunc):
@@ -38,13 +38,13 @@ def home():
 
 
 @pytest.fixture(scope="session")
-def look(browser, home):
-    """Visit a page of the book, once in a session however many tests ask."""
-    visits = {}
+def look(browser, home, request):
+    """Visit a page of the book, once in a session however many tests ask; what has a template's colours, in the dark when there is time."""
+    visits, thorough = {}, request.config.getoption("--thorough")
 
     def once(page: str):
         if page not in visits:
-            visits[page] = visit(browser, f"{home}/{page}")
+            visits[page] = visit(browser, f"{home}/{page}", VIEWS if thorough or not page.startswith(LISTED) else VIEWS[:2])
         return visits[page]
 
     return once

@@ -25,23 +25,24 @@ const luminance = (rgb) => {
   const [r, g, b] = rgb.map((x) => x / 255).map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
+let behind; // what lies behind an element, kept while one view is measured
 const background = (element) => {
-  const layers = [];
-  for (let node = element; node; node = node.parentElement) {
-    const layer = parse(getComputedStyle(node).backgroundColor);
-    layers.push(layer);
-    if (layer.alpha === 1) break;
+  if (!element) return [255, 255, 255];
+  if (!behind.has(element)) {
+    const layer = parse(getComputedStyle(element).backgroundColor);
+    behind.set(element, layer.alpha === 1 ? layer.rgb : over(layer, background(element.parentElement)));
   }
-  return layers.reverse().reduce((below, layer) => over(layer, below), [255, 255, 255]);
+  return behind.get(element);
 };
 const contrast = (element) => {
-  const behind = background(element);
-  const text = over(parse(getComputedStyle(element).color), behind);
-  const [light, dark] = [luminance(text), luminance(behind)].sort((a, b) => b - a);
+  const ground = background(element);
+  const text = over(parse(getComputedStyle(element).color), ground);
+  const [light, dark] = [luminance(text), luminance(ground)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);
 };
 
 const measure = () => {
+  behind = new Map();
   const article = document.querySelector("article, main") || document.body;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
@@ -69,7 +70,8 @@ const measure = () => {
     }
     return true;
   };
-  const wide = all("*", document.body)
+  const overflow = Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - width;
+  const wide = (overflow > 0 ? all("*", document.body) : [])
     .filter((element) => !element.closest("mjx-assistive-mml, .sr-only, .visually-hidden"))
     .filter((element) => element.getBoundingClientRect().right > width + 1 && stays(element))
     .slice(0, 5)
@@ -116,7 +118,7 @@ const measure = () => {
     links: all("a[href]").map((a) => a.href),
     ids: all("[id]").map((element) => element.id),
     resources: all("script[src], img[src], iframe[src], source[src], link[href]").map((e) => e.src || e.href),
-    overflow: Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - screenWidth,
+    overflow,
     wide,
     cut,
     astray: astray.map(name),
@@ -134,7 +136,7 @@ const measure = () => {
   await new Promise((resolve) => setTimeout(resolve, 60)); // the theme fades its colours
   let facts = measure();
   // On a busy machine the new width may not have reached every line yet; what stays wrong is a fault.
-  for (let i = 0; i < 6 && (facts.cut.length || facts.wide.length); i++) {
+  for (let i = 0; i < 6 && (facts.cut.length || facts.overflow > 0); i++) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     facts = measure();
   }

@@ -88,11 +88,6 @@ def test_old_addresses_of_errata_lead_to_their_row_and_on_to_their_entry(browser
     WebDriverWait(browser, 10).until(lambda b: b.current_url.endswith("/appendix/errata/gradients-slides.html#erratum-s03"))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(("appendix/errata", "exercises/"))])
-def test_a_page_of_errata_or_exercises_is_at_most_twenty_screens_long(page, look):
-    assert look(page).facts["desktop"]["height"] <= 20 * DESKTOP[1]
-
-
 def test_formulas_are_no_stops_of_the_tabulator_and_can_be_read_aloud(browser, home, look):
     look("decisions/risk.html")
     browser.get(f"{home}/decisions/risk.html")

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 contents = importlib.import_module("contents")
 SCREEN = View("projector", (1280, 720), False)
 QUICK = "is_gradients"
-CHAPTERS = [chapter if chapter == QUICK else pytest.param(chapter, marks=pytest.mark.thorough) for chapter in contents.chapters()]
+CHAPTERS = [chapter if chapter == QUICK else pytest.param(chapter, marks=pytest.mark.thorough) for chapter in slides.titles()]
 LOOK = """
 const slides = [...document.querySelectorAll("section")];
 const those = (wrong) => slides.filter(wrong).map((slide) => slides.indexOf(slide) + 1);
@@ -33,6 +33,11 @@ return {
     wrong: those((s) => s.querySelector("mjx-merror, [data-mjx-error]")),
   },
 };
+"""
+NEARER = """
+const image = document.querySelector(".picture .drawing > img");
+const width = () => Math.min(image.clientWidth, image.clientHeight * image.naturalWidth / image.naturalHeight);
+return [width(), (image.click(), width()), (image.click(), width())];
 """
 SOUND = {"full": [], "small": [], "broken": [], "bare": [], "wrong": []}
 
@@ -54,7 +59,7 @@ def squeezed(words):
 def test_a_deck_has_its_pages_questions_boxes_and_answers(deck):
     folder, chapter, count = deck
     made = BeautifulSoup((folder / "decks" / f"{chapter}.html").read_text("utf8"), "html.parser")
-    own = [page for page in contents.pages().values() if page.number and page.name.startswith(f"{chapter}/")]
+    own = [page for page in contents.pages().values() if page.name.startswith(f"{chapter}/")]
     titles = made.select("section.title")
     assert [title["id"] for title in titles] == [page.name.replace("/", "-") for page in own]
     for page, title in zip(own, titles, strict=True):
@@ -87,6 +92,9 @@ def test_no_slide_overflows_and_nothing_comes_from_outside(deck, browser):
         assert browser.execute_script("return document.documentElement.scrollTop") == 2 * SCREEN.size[1]
         assert browser.current_url.endswith("#3")
         assert browser.execute_script("return document.querySelectorAll('.notes:not([hidden])').length") <= 1
+        far, near, again = browser.execute_script(NEARER)
+        assert near > 1.3 * far
+        assert again == far
         requests, failures = read_events([json.loads(entry["message"])["message"] for entry in browser.get_log("performance")])
         assert failures == []
         assert [address for address in requests if is_outside(address, home)] == []
