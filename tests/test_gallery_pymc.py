@@ -50,8 +50,8 @@ def test_a_model_is_read_as_its_writer_would(name, request):
         checks.parts(model, data, example)
 
 
-# PyMC chooses a class and a part of a mixture in one way; lifetimes are drawn by ours; the others in the thorough tier.
-DRAWN = {"softmax_regression", "weights_of_each_row", "survival_by_a_censored_distribution"}
+# PyMC chooses a class and a part of a mixture in one way; the others in the thorough tier.
+DRAWN = {"softmax_regression", "weights_of_each_row"}
 DRAWS, LIMIT = 2000, 5.5  # |z| of at most 72 figures: a false alarm in 300,000 runs
 
 

@@ -28,7 +28,7 @@ from course_pkg.models.reading import Reading, nothing
 # Distributions whose draw JAX makes by a differentiable function of their parameters.
 DIFFERENTIABLE = {
     "Beta", "Cauchy", "Dirichlet", "Exponential", "Gamma", "Gumbel", "HalfCauchy", "HalfNormal", "InvGamma", "Laplace", "LogNormal",
-    "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform", "Weibull",
+    "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform",
 }  # fmt: skip
 BY_DRAWS = "decide from draws of pymc.sample_posterior_predictive instead (decisions.bayes_decision, posthoc.correct)"
 INSIDE = "the model holds an array of {} rows that is no pm.Data, so it predicts for these rows alone; put it into pm.Data"
@@ -284,11 +284,10 @@ def _import_without_a_trace():
 def _mend_draws():
     """Draw a class with its own probability: PyTensor hands JAX log p / (1 - p) for log p, and mixtures choose their parts by it.
 
-    And count successes in double precision, too, where the function that PyTensor takes for it stops, and draw lifetimes (Weibull's), for
-    which PyTensor has none.
+    And count successes in double precision, too, where the function that PyTensor takes for it stops.
     """
     from pytensor.link.jax.dispatch.random import jax_sample_fn
-    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV, WeibullRV
+    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV
 
     def draw(key, size, dtype, p):
         return jax.random.categorical(key, jnp.log(p), shape=size).astype(dtype)
@@ -296,10 +295,6 @@ def _mend_draws():
     def successes(key, size, dtype, n, p):
         return jax.random.binomial(key, n, p, shape=size).astype(dtype)
 
-    def lifetime(key, size, dtype, shape):
-        return jax.random.weibull_min(key, 1.0, shape, shape=size, dtype=dtype)
-
-    jax_sample_fn.register(WeibullRV, lambda op, node: lifetime)  # noqa: ARG005
     jax_sample_fn.register(CategoricalRV, lambda op, node: draw)  # noqa: ARG005
     jax_sample_fn.register(BinomialRV, lambda op, node: successes)  # noqa: ARG005
 
