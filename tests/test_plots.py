@@ -370,10 +370,11 @@ CASES = {
             {"joint": (UP, 4 - 3 / UP), "EM": (UP, 5 - 3 / UP)}, {"joint": ([3, 6], [[2.0], [4.0, 4.4]]), "EM": ([3], [[3.0]])}, 4.3
         ),
         "joint_against_em with nothing stored": call({"joint": (UP, 4 - 3 / UP)}, {"joint": ((), ())}, 4.3),
+        "branches": call({3.0: -40.0, 30.0: 2.0}, {3.0: 1.5, 30.0: 2.2}, -41.0),
         "direct": call({"plain": (0.42, True), "direct": (0.38, True), "plain, ours": (0.425, False)}, 0.37),
     },
     "on_or_off": {
-        "plant": call(X, BELL, {"KL": BELL**2, "moments": 0.9 * BELL, "for the decision": 0.5 * BELL}, 1.0),
+        "plant": call(X, BELL, {"least KL(q, p)": BELL**2, "moments matched": 0.9 * BELL}, 1.0),
     },
     "other_distances": {
         "village": call(X, BELL, [-2.0, -1.0], 2.5, 1.0, (-0.5, 0.5)),
@@ -586,6 +587,7 @@ CASES = {
         "bends": call([0.0, 1.0, 2.0], {f"tilt {tilt}": ([0.0, 0.2, 1.8], np.array([-0.4, 0.9, 1.9])) for tilt in (0.5, 0.8)}),
     },
     "what_was_gained": {
+        "rivals": call({name: pd.Series({"squared": s, "tilt 0.2": 2 * s}) for name, s in (("calibrated", 1.0), ("scales", 0.8))}),
         "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),
         "dials": call(UP, {f"noise sd {s}": 1.6 + s * (UP / 10 - s) ** 2 for s in (0.2, 0.5)}),
         "climbing": call({name: (UP, 0.7 + s / UP, 1.7 - s / UP) for name, s in (("plain", 0.1), ("calibrated", 0.2))}),
