@@ -111,7 +111,7 @@ def test_the_packed_book_opens_from_a_folder(browser, tmp_path):
     browser.get_log("browser")
     browser.get((folder / "index.html").as_uri())
     WebDriverWait(browser, 10).until(lambda b: b.current_url.endswith("/intro.html"))
-    browser.find_element(By.LINK_TEXT, "Start").click()
+    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.LINK_TEXT, "Start"))[0].click()
     WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "mjx-container"))
     fonts = "return document.fonts.ready.then(() => [...document.fonts].filter(f => f.status == 'loaded').map(f => f.family))"
     assert any("Source Serif" in family for family in browser.execute_script(fonts))
