@@ -80,7 +80,7 @@ LOG_NORMAL = Record(
     hints=(
         "The noise may not depend on the parameters. So who must contain mu and sigma?",
         "log theta = mu + sigma eps with eps ~ N(0, 1).",
-        "Begin with `log_theta = mu + sigma * eps`",
+        "Write the line for log theta first; what turns it into theta?",
     ),
     mistakes={
         OWN_NOISE: lambda eps, mu, sigma: np.random.default_rng(0).lognormal(mu, sigma, len(eps)),

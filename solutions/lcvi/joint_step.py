@@ -62,6 +62,7 @@ GRADIENT = Record(
     ),
     mistakes={
         "The rows of the minibatch stand only for themselves. Each must speak for N / B of them.": "* len(h) / len(index) -> ",
+        "Your factor is upside down: each row of the minibatch speaks for N / B of them, which is more than one.": "len(h) / len(index) -> len(index) / len(h)",
         "You scaled the divergence, too. There is one q, however few rows you look at.": "(a - m) / -> len(h) / len(index) * (a - m) / ;; 1 / s - s / t**2 -> len(h) / len(index) * (1 / s - s / t**2)",
         "The slopes in m and s are right. It is one estimate that is differentiated: its factor N / B stays when h is the variable.": "-weight * gap -> -2 / M * gap",
         "Nothing of the utility reaches m and s: that is plain variational inference.": "+ weight * (gap * x[index]).sum() ->  ;; - weight * s * (x[index] ** 2).sum() -> ",
