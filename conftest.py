@@ -1,7 +1,6 @@
 """What every test runs with: quiet figures, strict shapes, kept compilations, pages as tests."""
 
 import contextlib
-import gc
 import os
 import sys
 
@@ -35,11 +34,6 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "thorough: takes long, and a smaller test beside it runs always")
     jax.config.update("jax_compilation_cache_dir", str(_kept.enter_context(compiled_functions())))
     jax.config.update("jax_numpy_rank_promotion", "raise")
-
-
-def pytest_collection_finish():
-    gc.freeze()  # a million objects of the libraries, which would be looked through each time for what can be thrown away
-    gc.set_threshold(50_000, 20, 100)
 
 
 def pytest_runtest_setup(item):

@@ -523,6 +523,8 @@ def test_rows_that_are_taken_for_those_fitted_place_by_place_are_named():
     for sigma in (2 * np.ones(6), [2.0] * 6):
         with pytest.warns(lcvi.CalibrationWarning, match=f"covariates {words}"):
             found.decide({"sigma": sigma})
+    with pytest.warns(lcvi.CalibrationWarning, match=f"covariates {words}"):
+        found.to_datatree({"sigma": 2 * np.ones(6)})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found.decide({"sigma": np.ones(6)})  # the fitted units themselves

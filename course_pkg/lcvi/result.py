@@ -110,9 +110,7 @@ class Calibration(NamedTuple):
         known = own if covariates is None else self._known(covariates)
         try:
             if covariates is not None:
-                check_indices("covariates", self.model, known, own)
-                if words := same_units("covariates", self.model, self.data, known):
-                    warnings.warn(words, CalibrationWarning, stacklevel=2)
+                self._check(known)
             y = predictive(key, self.model, self.family, self._lam(plain), known, draws)
         except (TypeError, ValueError) as problem:  # JAX's words for what does not go together, and ours for what is not finite
             raise self._refused(known, problem) from problem
@@ -130,7 +128,7 @@ class Calibration(NamedTuple):
         if covariates is not None:
             known = self._known(covariates)
             try:
-                check_indices("covariates", self.model, known, self.model.reading.covariates(self.data))
+                self._check(known)
                 groups["predictions"] = {"y": _finite(outcomes_drawn(jax.random.fold_in(key, 1), self.model, thetas, known))}
             except (TypeError, ValueError) as problem:
                 raise self._refused(known, problem) from problem
@@ -197,6 +195,12 @@ class Calibration(NamedTuple):
             name: (float((x.mean() - centre[name]) / sd[name]), float(x.std() / sd[name])) for name, x in calibrated.items() if sd[name] > 0
         }
         return dict(sorted(moves.items(), key=lambda move: -abs(move[1][0]))[:MOVED])
+
+    def _check(self, known):
+        """Refuse groups that were not fitted, and warn of rows that are taken for those that were."""
+        check_indices("covariates", self.model, known, self.model.reading.covariates(self.data))
+        if words := same_units("covariates", self.model, self.data, known):
+            warnings.warn(words, CalibrationWarning, stacklevel=3)  # whoever asks for the decisions
 
     def _known(self, covariates):
         """Covariates as ``predict`` takes them, once it is sure that a program does not hold others of its own."""
