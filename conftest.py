@@ -1,11 +1,13 @@
 """What every test runs with: quiet figures, strict shapes, kept compilations, pages as tests."""
 
 import contextlib
+import gc
 import os
 import sys
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ["COURSE_WORK"] = os.devnull  # what tests solve is no student's work
+gc.set_threshold(20_000, 10, 10)  # tracing makes many small objects and few cycles, for which Python looked a tenth of the time
 sys.modules["rfc3987_syntax"] = None  # a grammar of addresses, which takes every process a second and which nobody asks
 
 from hypothesis import settings

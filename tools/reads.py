@@ -3,6 +3,7 @@
 ``tools/pages.py`` loads it into the kernel of each page. A stored output is out of date once one of these files has changed.
 """
 
+import gc
 import json
 import os
 import sys
@@ -31,5 +32,6 @@ def load_ipython_extension(shell: Any) -> None:
         imported = {os.path.abspath(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
         Path(os.environ[TARGET]).write_text(json.dumps(sorted(filter(belongs, opened | imported))), "utf8")
 
+    gc.set_threshold(20_000, 10, 10)  # tracing makes many small objects and few cycles: a tenth of a page was looking for these
     sys.addaudithook(listen)
     shell.events.register("post_run_cell", write)

@@ -57,7 +57,7 @@ def again(notebook: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "--color=no", "--nbval", *options, str(notebook)]
     environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # figures go inline
     with pages.compiled_functions() as folder:
-        environment |= {"JAX_COMPILATION_CACHE_DIR": str(folder), "PYTHONPATH": str(pages.ROOT)}
+        environment |= {**pages.COMPILER, "JAX_COMPILATION_CACHE_DIR": str(folder), "PYTHONPATH": str(pages.ROOT)}
         return subprocess.run(command, cwd=notebook.parent, env=environment, capture_output=True, text=True, check=False)
 
 
