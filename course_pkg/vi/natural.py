@@ -23,7 +23,7 @@ def fisher(log_normaliser: Callable, eta):
         Matrix, shape ``(d, d)``, in the units of the products of two statistics.
 
     Raises:
-        ValueError: if ``eta`` is no vector of finite numbers, or the second derivatives there are not finite.
+        ValueError: if ``eta`` is no vector of finite numbers, or A or its second derivatives are not finite there.
 
     Example:
         >>> fisher(lambda eta: jax.nn.softplus(eta[0]), [0.0]).tolist()  # one toss of a fair coin
@@ -33,9 +33,9 @@ def fisher(log_normaliser: Callable, eta):
     """
     eta = _guard.numbers("eta", eta, ndim=1)
     _guard.traceable("log_normaliser", log_normaliser, eta)
-    found = jax.hessian(log_normaliser)(eta)
-    if not _guard.traced(found) and not bool(jnp.isfinite(found).all()):
-        raise ValueError(f"eta is {eta}, where log_normaliser has no second derivatives; give parameters inside the family")
+    value, found = log_normaliser(eta), jax.hessian(log_normaliser)(eta)
+    if not _guard.traced(found) and not bool(jnp.isfinite(value) & jnp.isfinite(found).all()):
+        raise ValueError(f"eta is {eta}, where log_normaliser or its curvature is not finite; give parameters inside the family")
     return found
 
 
