@@ -66,7 +66,7 @@ FISHER = Record(
         "That is the mean of theta, not its variance, in the corner.": "a / b**2 -> a / b",
         "You read b as a scale. It is a rate: the mean of theta is a / b.": "1 / b -> b ;; a / b**2 -> a * b**2",
         "In the first corner stands the mean of log theta (digamma) or a part of it. Its variance is the trigamma function.": "polygamma(1, a) -> digamma(a)",
-        "That is the inverse of the Fisher matrix, which turns a gradient into a natural one.": "return np.linalg.inv(np.array([[polygamma(1, a), 1 / b], [1 / b, a / b**2]]))",
+        "That is the inverse of the Fisher matrix, which turns a gradient into a natural one.": "\nreturn np.linalg.inv(np.array([[polygamma(1, a), 1 / b], [1 / b, a / b**2]]))",
     },
     rtol=1e-4,
 )
