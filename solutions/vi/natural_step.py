@@ -96,7 +96,8 @@ STEP = Record(
             return shape, shape / ((1 - rho) * a / b + rho * a_hat / b_hat)
             """,
         "That is the ordinary gradient. Solve with the Fisher matrix, or see that it cancels.": """
-            gradient = fisher(a, b) @ np.array([a0 + y.sum() - a, b - b0 - x.sum()])
+            metric = np.array([[polygamma(1, a), 1 / b], [1 / b, a / b**2]])
+            gradient = metric @ np.array([a0 + y.sum() - a, b - b0 - x.sum()])
             return a + rho * gradient[0], b - rho * gradient[1]
             """,
     },

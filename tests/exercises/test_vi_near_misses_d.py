@@ -44,8 +44,8 @@ BY_HAND = {
     "natural-step/minibatch": [((1.0, 1.0, _a(3, 1), _a(2, 2), 4, 2.0, 1.0, 0.5), (5.5, 5.0))],
 }
 WRONG = [
-    ("natural-step/fisher", "trigamma by 1/a", lambda a, b: _metric(a, b, 1 / a), "Not that matrix"),
-    ("natural-step/fisher", "trigamma by 1/a + 1/(2a^2)", lambda a, b: _metric(a, b, 1 / a + 1 / (2 * a**2)), "Not that matrix"),
+    ("natural-step/fisher", "trigamma by 1/a^2", lambda a, b: _metric(a, b, 1 / a**2), "Not that matrix"),
+    ("natural-step/fisher", "trigamma by 1/a + 1/(2a^2)", lambda a, b: _metric(a, b, 1 / a + 1 / (2 * a**2)), "Close, but not exact"),
     ("natural-step/fisher", "the variances alone, as a vector", lambda a, b: np.diag(_metric(a, b)), "shape"),
     ("natural-step/fisher", "the parameters (a, b)", lambda a, b: _metric(a, b) * _a([1, -1], [-1, 1]), "Your covariance is negative"),
     (
