@@ -461,6 +461,8 @@ CASES = {
         | {"alpha": 1.0, "gamma": 1.0, "inner": 2, "tolerance": 0.1},
     ),
     "vi.log_mean": (vi.log_mean, {"parameters": P}),
+    "vi.fisher": (lambda eta: vi.fisher(lambda e: jnp.exp(e).sum(), eta), {"eta": P}),
+    "vi.natural_gradient": (lambda eta: vi.natural_gradient(lambda e: jnp.exp(e).sum(), lambda e: -(e @ e), eta), {"eta": P}),
     # models
     "models.check_pools": (lambda **given: models.check_pools(models.Pools(**given)), {"positives": 1.0, "pools": 3.0, "size": 2.0}),
     "models.eight_schools": (

@@ -1,7 +1,8 @@
 """Chapter 3: variational inference by hand.
 
 Read `cavi` first (one factor at a time), then `em` (a point in the place of a factor), `documents`, `lda_steps` and `lda` (the same on
-counts of words), `lda_online` (from minibatches) and `held_out` (on new documents), `divergences` (what else could be made small) and
+counts of words), `lda_online` (from minibatches), `natural` (why its steps
+are what they are) and `held_out` (on new documents), `divergences` (what else could be made small) and
 `checks` (whether it worked).
 """
 
@@ -14,6 +15,7 @@ from course_pkg.vi.held_out import perplexity, transform
 from course_pkg.vi.lda import Topics, lda, mean_topics, token_bound
 from course_pkg.vi.lda_online import Minibatches, stochastic_lda
 from course_pkg.vi.lda_steps import log_mean
+from course_pkg.vi.natural import fisher, natural_gradient
 
 __all__ = [
     "EM",
@@ -34,6 +36,7 @@ __all__ = [
     "corpus",
     "em_mixture",
     "f_divergence",
+    "fisher",
     "generator",
     "halves",
     "kl_normal",
@@ -41,6 +44,7 @@ __all__ = [
     "log_affinity",
     "log_mean",
     "mean_topics",
+    "natural_gradient",
     "perplexity",
     "psis_khat",
     "renyi_normal",

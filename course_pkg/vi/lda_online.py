@@ -99,10 +99,14 @@ def _topics(steps, size, rules, key, pace, documents, b):
     def one(b, numbered):
         number, step_key = numbered
         chosen = jax.random.choice(step_key, len(word), (size,), replace=False)
-        score = lda_steps.scores(b, word[chosen])
-        pi = lda_steps.settle(rules, score, count[chosen], len(b))
-        found = lda_steps.votes(word[chosen], count[chosen], score, pi, b.shape)
         rate = (number + delay) ** -power
-        return (1 - rate) * b + rate * (rules.gamma + len(word) / size * found), None
+        return (1 - rate) * b + rate * target(rules, b, word[chosen], count[chosen], len(word) / size), None
 
     return jax.lax.scan(one, b, (jnp.arange(steps, dtype=b.dtype), jax.random.split(key, steps)))[0]
+
+
+def target(rules, b, word, count, scale=1.0):
+    """Where a step of length one would go: the topics for some documents, counted ``scale`` times, their factors at rest for ``b``."""
+    score = lda_steps.scores(b, word)
+    pi = lda_steps.settle(rules, score, count, len(b))
+    return rules.gamma + scale * lda_steps.votes(word, count, score, pi, b.shape)
