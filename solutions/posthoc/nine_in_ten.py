@@ -34,7 +34,7 @@ def past_scores(rng):
 
 def past_lines(rng):
     for level in (0.9, 0.75, 0.3):
-        fitted = rng.permutation(60) < 31
+        fitted = rng.permutation(60) < 33
         h_past = rng.normal(size=60)
         # the line knows its own rows: it is too low on all others, and less sure there
         yield h_past, h_past + np.where(fitted, 0.1, 1.5) + np.where(fitted, 0.5, 2.0) * rng.normal(size=60), fitted, rng.normal(3, 1, 4), level
