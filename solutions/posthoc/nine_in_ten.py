@@ -37,7 +37,13 @@ def past_lines(rng):
         fitted = rng.permutation(60) < 33
         h_past = rng.normal(size=60)
         # the line knows its own rows: it is too low on all others, and less sure there
-        yield h_past, h_past + np.where(fitted, 0.1, 1.5) + np.where(fitted, 0.5, 2.0) * rng.normal(size=60), fitted, rng.normal(3, 1, 4), level
+        yield (
+            h_past,
+            h_past + np.where(fitted, 0.1, 1.5) + np.where(fitted, 0.5, 2.0) * rng.normal(size=60),
+            fitted,
+            rng.normal(3, 1, 4),
+            level,
+        )
 
 
 OFFSET = Record(
@@ -69,8 +75,8 @@ COVERAGE = Record(
     cases=lambda rng: [(3, 0.7), (4, 0.55), (5, 0.77), (6, 0.81), (2, 0.9)],
     reference=by_enumeration,
     right="Right, whatever the demand and whatever the model. It needs only that no evening is told apart from the others by its place.",
-    nudge="Not that probability. With n = 4 and level 0.7 the offset is the largest of the four scores, and of five scores the new one is the largest with "
-    "probability 1/5: it suffices with 4/5.",
+    nudge="Not that probability. With n = 4 and level 0.5 the offset is the third of the four scores, from below, and of five scores the new one is the "
+    "fourth or fifth with probability 2/5: it suffices with 3/5.",
     hints=(
         "Which rank may the new score have among all n + 1, so that the order suffices?",
         "The offset is the k-th smallest with k = ceil(level (n + 1)). The new score's rank is equally likely to be 1, ..., n + 1.",
@@ -89,8 +95,8 @@ ORDERS = Record(
     cases=past_lines,
     reference=one_by_one,
     right="Right. This is conformalised quantile regression for one side, if the line is a quantile regression; and it is as true of any other line.",
-    nudge="Not these orders. With h_past = [0, 0, 0, 0, 0], y = [9, 1, 3, 2, 9], fitted = [True, False, False, False, True], level = 0.5 and h_new = [10, 20] "
-    "they are 12 and 22.",
+    nudge="Not these orders. With h_past = [0, 0, 0, 0, 0], y = [9, 1, 3, 2, 9], fitted = [True, False, False, False, True], level = 0.6 and h_new = [10, 20] "
+    "they are 13 and 23.",
     hints=(
         "The promise needs past evenings that are like the new one. Which of these have been seen by the line?",
         "Scores y - h on the evenings that were not fitted; their k-th smallest is added to h_new.",
@@ -105,7 +111,9 @@ ORDERS = Record(
         "Your scores have the wrong sign: an order that was short has a positive one.": "y - h_past -> h_past - y",
         "You lowered the orders by what they were short.": "h_new + -> h_new -",
         "You split what may fail between two sides, and asked for a larger share below. Here only one side fails.": "offset(scores, level) -> offset(scores, (1 + level) / 2)",
-        "That is what is to be added. The orders themselves were asked for.": "return h_new + -> return 0 * h_new +",
+        "You forgot the new evening, which is one more. With yours the orders suffice less often than promised.": (
+            "offset(scores, level) -> np.sort(scores)[int(np.ceil(level * len(scores))) - 1]"
+        ),
         "That quantile lies between two scores, and forgets that the new evening is one more.": "offset(scores, level) -> np.quantile(scores, level)",
     },
     apart=True,
