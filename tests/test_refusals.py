@@ -196,6 +196,7 @@ CASES = {
     "posthoc.predictive_draws": (posthoc.predictive_draws, {"predictive": DRAWS, "axis": -1}),
     "posthoc.characterize": (posthoc.characterize, {"predictive": DRAWS, "quantiles": 3, "covariates": X}),
     "posthoc.single_quantile": (posthoc.single_quantile, {"predictive": DRAWS, "y": Y, "loss": d.squared()}),
+    "posthoc.conformal_quantile": (posthoc.conformal_quantile, {"scores": Y, "level": 0.5}),
     "posthoc.fidelity": (posthoc.fidelity, {"h": P, "h_q": P + 1, "predictive_sd": P}),
     "posthoc.initial_maker": (
         lambda **given: posthoc.initial_maker(**given)(X),

@@ -5,7 +5,7 @@ first (what the decision maker is told), then `maker` (the map and what it is tr
 `bootstrap` (beliefs about decisions from refits), `generalized` (beliefs without a likelihood), and last `correct`, the short path.
 """
 
-from course_pkg.posthoc.baselines import SingleQuantile, single_quantile
+from course_pkg.posthoc.baselines import SingleQuantile, conformal_quantile, single_quantile
 from course_pkg.posthoc.bootstrap import Refits, bootstrap_prior
 from course_pkg.posthoc.correct import Correction, CorrectionWarning, Options, correct, decide
 from course_pkg.posthoc.features import characterize, predictive_draws
@@ -41,6 +41,7 @@ __all__ = [
     "characterize",
     "coherent_update",
     "compare_updates",
+    "conformal_quantile",
     "constant_prior",
     "correct",
     "cross_validate",

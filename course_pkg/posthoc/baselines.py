@@ -1,15 +1,18 @@
 r"""What a decision maker has to beat: one quantile of the predictive for all points.
 
 If the predictive is wrong in the same way everywhere, reading another quantile off it mends the decisions. The level is the only number
-that is learnt. A linear map of all quantiles, the next step up, is `fit_decision_maker` without a hidden layer.
+that is learnt. A linear map of all quantiles, the next step up, is `fit_decision_maker` without a hidden layer. `conformal_quantile`, what
+practitioners use in its place, counts outcomes and does not price them.
 """
 
+import math
 from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from scipy import optimize
 
+from course_pkg import _guard
 from course_pkg.decisions import empirical_risk
 from course_pkg.posthoc.features import draws_and_outcomes, predictive_draws, sorted_quantiles
 
@@ -59,3 +62,29 @@ def single_quantile(predictive, y, loss, **where) -> SingleQuantile:
     k = int(np.argmin(risks))
     found = optimize.minimize_scalar(risk, bounds=(max(GRID[k] - 0.01, 1e-6), min(GRID[k] + 0.01, 1 - 1e-6)), method="bounded")
     return SingleQuantile(float(found.x), float(found.fun)) if found.fun < risks[k] else SingleQuantile(float(GRID[k]), risks[k])
+
+
+def conformal_quantile(scores, level) -> float:
+    r"""The bound of split conformal prediction: with probability ``level`` or more, a new score lies at or below it.
+
+    It is the :math:`k`-th smallest of the :math:`n` scores with :math:`k = \lceil \text{level}\,(n + 1) \rceil`, and infinite where
+    :math:`k > n`. If the scores and the new one are exchangeable and have no ties, the probability is :math:`k / (n + 1)` exactly, on
+    average over such sets of scores; it holds for no kind of case in particular, and says nothing of costs.
+
+    Args:
+        scores: shape ``(n,)``, of cases that what is scored was not fitted to. ``y - h`` raises decisions ``h`` that should suffice.
+        level: the share promised, strictly between 0 and 1.
+
+    Raises:
+        ValueError: if the scores are not finite numbers of one dimension, or the level is no proportion.
+
+    Example:
+        >>> conformal_quantile([3.0, 1.0, 2.0, 5.0], 0.6), conformal_quantile([3.0, 1.0, 2.0, 5.0], 0.9)
+        (3.0, inf)
+
+    Source: Papadopoulos, Proedrou, Vovk and Gammerman (2002); Vovk, Gammerman and Shafer (2005).
+    """
+    _guard.numbers("scores", scores, ndim=1)
+    ordered = np.sort(_guard.array("scores", scores))
+    k = math.ceil(round(_guard.proportion("level", level) * (len(ordered) + 1), 9))  # 0.56 * 25 is a little more than 14
+    return float(ordered[k - 1]) if k <= len(ordered) else math.inf

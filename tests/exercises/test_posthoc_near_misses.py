@@ -36,12 +36,26 @@ BY_HAND = {
     "when-it-cannot-help/floor": [((np.array([0.0, 0, 0, 1]), np.array([1.0, 2, 6, 4])), 3.5)],
     "when-it-cannot-help/saving": [((2.0, 6.0, 8), 3.25)],
     "when-it-cannot-help/distance": [((np.array([3.0, 6]), np.array([1.0, 2]), np.array([1.0, 4])), np.sqrt(5 / 2))],
+    "nine-in-ten/offset": [
+        ((np.array([3.0, 1, 2, 5]), 0.7), 5),
+        ((np.array([3.0, 1, 2, 5]), 0.5), 3),
+        ((np.array([3.0, 1, 2, 5]), 0.9), np.inf),
+    ],
+    "nine-in-ten/coverage": [((4, 0.5), 0.6)],
+    "nine-in-ten/orders": [
+        ((np.zeros(5), np.array([9.0, 1, 3, 2, 9]), np.array([True, False, False, False, True]), np.array([10.0, 20]), 0.6), [13, 23]),
+    ],
     "your-own/posterior": [
         ((np.array([2.0, 5]), np.array([21.0, 8]), np.array([True, False]), 0.5, 1.0), ([4, 8], np.array([[17, -8], [-8, 5]]) / 21)),
     ],
     "your-own/predictive": [((np.array([[1.0, 2], [0, 1]]), np.array([[1.0], [-1]]), np.array([5.0]), 3.0), [[14, 2]])],
     "your-own/saved": [((np.array([2.0, 6, 7]), np.array([1.0, 4, 1])), (3, 1.528))],
 }
+
+
+def _rank(scores, level, add=1, most=np.inf):
+    k = int(np.ceil(level * (len(scores) + add)))
+    return np.sort(scores)[k - 1] if k <= len(scores) else most
 
 
 def _normal(prior, datum):
@@ -195,6 +209,24 @@ NEAR_MISSES = [
     ("when-it-cannot-help/distance", "multiplied", lambda h, q, s: np.sqrt((((h - q) * s) ** 2).mean()), "one over it"),
     ("when-it-cannot-help/distance", "variances", lambda h, q, s: np.linalg.norm((h - q) / s**2) / len(h) ** 0.5, "`sd` were squared"),
     ("when-it-cannot-help/distance", "n - 1", lambda h, q, s: np.sqrt((((h - q) / s) ** 2).sum() / (len(h) - 1)), "5/2"),
+    ("nine-in-ten/offset", "two more", lambda s, level: _rank(s, level, 2), "Not that score"),
+    ("nine-in-ten/offset", "the largest where there is none", lambda s, level: _rank(s, level, most=s.max()), "No finite number"),
+    ("nine-in-ten/offset", "NumPy's, higher", lambda s, level: np.quantile(s, level, method="higher"), "Not that score"),
+    ("nine-in-ten/offset", "the rank", lambda s, level: np.ceil(level * (len(s) + 1)), "Not that score"),
+    ("nine-in-ten/offset", "mean and spread", lambda s, level: s.mean() + norm.ppf(level) * s.std(), "Not that score"),
+    ("nine-in-ten/coverage", "one more on both sides", lambda n, level: np.ceil(level * (n + 1)) / (n + 2), "Not that probability"),
+    ("nine-in-ten/coverage", "at least", lambda n, level: max(level, n / (n + 1)), ""),
+    ("nine-in-ten/coverage", "the next rank", lambda n, level: (np.floor(level * (n + 1)) + 2) / (n + 1), "Not that probability"),
+    ("nine-in-ten/orders", "not sorted", lambda h, y, f, new, level: new + (y - h)[~f][0], "Not these orders"),
+    ("nine-in-ten/orders", "without the one more", lambda h, y, f, new, level: new + _rank((y - h)[~f], level, 0), "one more"),
+    (
+        "nine-in-ten/orders",
+        "the mean miss, too",
+        lambda h, y, f, new, level: new + (y - h)[~f].mean() + _rank((y - h)[~f], level),
+        "Not these",
+    ),
+    ("nine-in-ten/orders", "one number", lambda h, y, f, new, level: _rank((y - h)[~f], level), "shape"),
+    ("nine-in-ten/orders", "demands", lambda h, y, f, new, level: new + _rank(y[~f], level), "Your answer is right for other inputs"),
     ("your-own/posterior", "mean scaled", lambda *case: _line(*case, mean_by=case[3] ** 2), "The mean is off"),
     ("your-own/posterior", "prior's variance", lambda *case: _line(*case[:4], 1 / case[4]), "Your answer is right for other inputs"),
     ("your-own/posterior", "centred", _centred, "Not that posterior"),
@@ -359,6 +391,13 @@ LEGITIMATE = [
     ("when-it-cannot-help/distance", "the package's", lambda h, q, s: posthoc.fidelity(h, q, s).root_mean_square),
     ("when-it-cannot-help/distance", "a norm", lambda h, q, s: np.linalg.norm((h - q) / s) / len(h) ** 0.5),
     ("when-it-cannot-help/distance", "JAX", lambda h, q, s: jnp.sqrt(jnp.mean(jnp.square((jnp.asarray(h) - q) / s)))),
+    ("nine-in-ten/offset", "the package's", posthoc.conformal_quantile),
+    ("nine-in-ten/offset", "one more, infinite", lambda s, level: np.quantile([*s, np.inf], level, method="inverted_cdf")),
+    ("nine-in-ten/offset", "JAX", lambda s, level: jnp.sort(jnp.append(jnp.asarray(s), jnp.inf))[int(np.ceil(level * (len(s) + 1))) - 1]),
+    ("nine-in-ten/coverage", "the least rank", lambda n, level: min(k for k in range(1, n + 2) if k >= level * (n + 1)) / (n + 1)),
+    ("nine-in-ten/coverage", "what is above", lambda n, level: 1 - np.floor((1 - level) * (n + 1)) / (n + 1)),
+    ("nine-in-ten/orders", "the package's", lambda h, y, f, new, level: new + posthoc.conformal_quantile((y - h)[~f], level)),
+    ("nine-in-ten/orders", "JAX", lambda h, y, f, new, level: jnp.asarray(new) + _rank((y - h)[np.flatnonzero(~f)], level)),
     ("your-own/posterior", "JAX", _by_solve),
     ("your-own/posterior", "one row at a time", _one_row_at_a_time),
     ("your-own/predictive", "matrices", lambda t, e, x, s: np.column_stack([np.ones_like(x), x]) @ t.T + s * e.T),

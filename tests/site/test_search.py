@@ -45,7 +45,7 @@ RIGHT = {  # query: the pages of which one must be among the first three
     "change of variables": "lambertw/skewing-a-bell",
     "loss-calibrated VI": "lcvi/the-bound lcvi/two-posteriors",
     "common random numbers": "lcvi/utility-terms",
-    "conformal prediction": "posthoc/a-wrong-posterior",
+    "conformal prediction": "posthoc/coverage-or-cost posthoc/a-wrong-posterior",
     "generalized Bayes": "posthoc/beliefs-without-a-likelihood",
     "quantile regression": "decisions/a-first-decision posthoc/a-wrong-posterior",
 }
