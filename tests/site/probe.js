@@ -78,7 +78,10 @@ const measure = () => {
     .map(name);
   // What cannot be scrolled is cut off: an inline formula wider than the column it stands in.
   const cut = all("mjx-container:not([display])", article)
-    .filter((formula) => isVisible(formula) && formula.getBoundingClientRect().right > width + 1)
+    .filter((formula) => {
+      const end = formula.getBoundingClientRect().right; // the theme clips what is wider than the column
+      return isVisible(formula) && (end > width + 1 || end > formula.parentElement.getBoundingClientRect().right + 2);
+    })
     .filter((formula) => !formula.closest("pre, table, div.math, .pst-scrollable-table-container, .output"))
     .map(name);
 
