@@ -119,10 +119,11 @@ def spell(_app, _what, _name, _obj, _options, signature, returned):
 def find_elsewhere(app, env, node, shown):
     """Link a name of another module, such as ``Family`` or ``families.compose``, where one thing alone is called so."""
     target = node.get("reftarget", "")
-    if node.get("refdomain") != "py" or not (target[:1].isupper() or "." in target):
-        return None
+    if node.get("refdomain") != "py" or not (target[:1].isupper() or {".", "_"} & set(target)):
+        return None  # a plain word may be an argument's name
     known = env.domaindata["py"]["objects"]
-    found = [name for name in known if name.startswith("course_pkg.") and name.endswith(f".{target}")]
+    kinds = {"function", "class", "exception"}
+    found = [name for name, entry in known.items() if name.endswith(f".{target}") and entry.objtype in kinds and not entry.aliased]
     if len(found) != 1:
         return None
     entry = known[found[0]]

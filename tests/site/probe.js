@@ -85,6 +85,11 @@ const measure = () => {
     .filter((formula) => !formula.closest("pre, table, div.math, .pst-scrollable-table-container, .output"))
     .map(name);
 
+  // What is moved sideways by itself, each a trap for a thumb that scrolls the page.
+  const scrollers = all('mjx-container[display="true"], pre, .output, .pst-scrollable-table-container, .sd-card-body, dt.sig', article)
+    .filter((part) => part.scrollWidth > part.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(part).overflowX) && isVisible(part))
+    .map(name);
+
   // A comma that begins a line, its formula at the end of the line before.
   const astray = all("mjx-container:not([display])", article).filter((formula) => {
     const after = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
@@ -124,6 +129,7 @@ const measure = () => {
     overflow,
     wide,
     cut,
+    scrollers,
     astray: astray.map(name),
     faint: faint.slice(0, 8),
     language: document.documentElement.lang,
