@@ -36,7 +36,7 @@ BROKEN = {
     "too wide": ('<div style="width:700px;height:9px;background:#ccc">wide</div>', "wider than the screen"),
     "formula cut": ('<mjx-container style="display:inline-block;width:600px">x</mjx-container>', "formula cut off"),
     "formula clipped": (
-        '<span style="display:inline-flex;width:99px;overflow:hidden"><mjx-container style="flex:none;width:150px">x</mjx-container></span>',
+        '<span style="display:inline-flex;width:9px;overflow:hidden"><mjx-container style="flex:none;width:99pc">x</mjx-container></span>',
         "formula cut off",
     ),
     "many to move sideways": (7 * ("<pre>" + "wide " * 200 + "</pre>"), "7 parts are moved sideways"),
