@@ -12,11 +12,19 @@ import importlib
 import inspect
 import re
 
+from sphinx.util.nodes import make_refnode
+
 MARK = re.compile(r"^% (module|more of|table|entries):? *(.*)$", re.MULTILINE)
 ALIAS = re.compile(r"Alias for field number \d+")
 FIELD = re.compile(r"^    (\w+):[^#\n]*#\s*(.*)$", re.MULTILINE)
 PARAMETERS = re.compile(r'<dl>\s*(<dd><em class="sig-param">.*?)</dl>', re.DOTALL)
 BLOCK = "```{{eval-rst}}\n{}\n```"
+# What autodoc makes of a signature, and what the code says: a key of JAX, defaults that are functions or a record of them.
+SPELLED = (
+    (re.compile(r"~?(?:\w+\.)*Key\[[^]]*\] \| ~?(?:\w+\.)*UInt32\[[^]]*\] \| ~?(?:\w+\.)*UInt32\[[^]]*\]"), "PRNGKeyArray"),
+    (re.compile(r"= \([^()]*<function [^()]*\)"), "= DEFAULT"),
+    (re.compile(r"<function (\w+)(?: at \w+)?>"), r"\1"),
+)
 
 
 def public(module: str) -> list[str]:
@@ -101,6 +109,27 @@ def add_fields(_app, what, _name, obj, _options, lines) -> None:
         lines += ["", *(f":param {name}: " + re.sub(r"([*|_\\])", r"\\\1", words) for name, words in fields if name in obj._fields)]
 
 
+def spell(_app, _what, _name, _obj, _options, signature, returned):
+    """Write a signature as the code has it; autodoc leaves one that it cannot parse as it is, reprs and all."""
+    for pattern, words in SPELLED:
+        signature, returned = (text and pattern.sub(words, text) for text in (signature, returned))
+    return signature, returned
+
+
+def find_elsewhere(app, env, node, shown):
+    """Link a name of another module, such as ``Family`` or ``families.compose``, where one thing alone is called so."""
+    target = node.get("reftarget", "")
+    if node.get("refdomain") != "py" or not (target[:1].isupper() or {".", "_"} & set(target)):
+        return None  # a plain word may be an argument's name
+    known = env.domaindata["py"]["objects"]
+    kinds = {"function", "class", "exception"}
+    found = [name for name, entry in known.items() if name.endswith(f".{target}") and entry.objtype in kinds and not entry.aliased]
+    if len(found) != 1:
+        return None
+    entry = known[found[0]]
+    return make_refnode(app.builder, node.get("refdoc", env.docname), entry.docname, entry.node_id, shown, found[0])
+
+
 def plain_parameters(_app, pagename, _templatename, context, _doctree) -> None:
     """A signature's parameters, a line each, are no list of definitions: Sphinx gives them descriptions and no terms."""
     if pagename.startswith("appendix/api/"):
@@ -113,6 +142,8 @@ def setup(app) -> dict:
     app.setup_extension("sphinx.ext.autosummary")
     app.connect("source-read", write_entries)
     app.connect("html-page-context", plain_parameters)
+    app.connect("autodoc-process-signature", spell)
+    app.connect("missing-reference", find_elsewhere)
     app.connect("autodoc-skip-member", skip_generated)
     app.connect("autodoc-process-docstring", add_fields, priority=900)  # after napoleon
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -24,6 +24,11 @@ KEEP = re.compile(
     r"tex-chtml\.js|output/chtml/fonts/woff-v2/.*\.woff|input/tex/extensions/(?!all-packages).*\.js"
     r"|a11y/.*\.js|sre/mathmaps/(base|en|nemeth)\.json"
 )
+SEARCH = r"searchtools|language_data|searchindex"
+UNUSED = {
+    on_search: re.compile(rf"\s*<script[^>]*/?(?:{names})\.js[^>]*></script>")
+    for on_search, names in ((False, f"fontawesome|{SEARCH}"), (True, "fontawesome"))
+}
 OUTSIDE = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"'\s>]+)", re.IGNORECASE)
 
 
@@ -44,6 +49,22 @@ def copy_mathjax(app, exception) -> None:
             copy = target / file.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
+
+
+def lighten(app, exception) -> None:
+    """Leave out half of what a page weighs: icons as a program beside the same as a font, and, but for the search page, the search's index.
+
+    The theme loads both everywhere, for icons of one's own and for results while one types, which this book has not.
+    """
+    if exception is not None or app.builder.format != "html":
+        return
+    for file in Path(app.outdir).rglob("*.html"):
+        page = file.read_text("utf8")
+        lighter = UNUSED[file.stem == "search"].sub("", page)
+        if lighter != page:
+            file.write_text(lighter, "utf8")
+    for file in (Path(app.outdir) / "_static" / "scripts").glob("fontawesome.js*"):
+        file.unlink()
 
 
 def refuse_outside(_app, doctree, docname) -> None:
@@ -73,4 +94,5 @@ def setup(app) -> dict:
     app.connect("doctree-resolved", refuse_outside)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme draws its buttons
     app.connect("build-finished", copy_mathjax)
+    app.connect("build-finished", lighten)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -166,7 +166,9 @@ class Plan(FrontPiece):
 
 
 def side(app, pagename: str, pathto) -> str:
-    """The book's contents: a part folds, and the one that is being read is open."""
+    """The book's contents: a part folds, and the one that is being read, or that a sheet belongs to, is open."""
+    sheet = app.sheets[pagename.removeprefix("exercises/")] if pagename.startswith("exercises/") else None
+    reading = sheet.page if sheet else pagename
 
     def item(name: str, above: str = "") -> str:
         title = app.env.titles[name].astext()
@@ -180,7 +182,7 @@ def side(app, pagename: str, pathto) -> str:
 
     blocks = []
     for part, names in contents.parts().items():
-        inside = pagename in names or any(pagename in contents.below().get(name, []) for name in names)
+        inside = reading in names or any(reading in contents.below().get(name, []) for name in names)
         chapter = re.fullmatch(r"Chapter (\d+): (.*)", part)
         title = f"<span>{chapter[1]}</span> {html.escape(chapter[2])}" if chapter else html.escape(part)
         list_ = f"<ul>{''.join(map(item, names))}</ul>"

@@ -7,6 +7,7 @@ They are never executed, search leads to the pages that teach instead, and what 
 import html
 import importlib
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +22,8 @@ ROOT = contents.BOOK.parent
 PAGES, NOTEBOOKS = contents.BOOK / "exercises", contents.BOOK / "_build" / "sheets"
 STAGES = ("the idea", "the equation", "the first line")
 HINT = re.compile(r'\bhint\("([^"]+)"')
+COLUMN = 88  # letters of code that the page's column shows
+LONG = re.compile(rf"^(?=.{{{COLUMN + 1}}})( *)(\S.*?)  # (.+)$", re.MULTILINE)  # a line with a comment at its end
 CALLS = re.compile(r"^(?:from course_pkg\.checks import .*|(?:check|hint)\(.*\))\n?", re.MULTILINE)
 NAMED = re.compile(r"exercises/([a-z_]+/[a-z-]+)\.ipynb")
 
@@ -47,6 +50,17 @@ def folded(name: str) -> str:
     return f'<div class="hints">{"".join(rows)}</div>'
 
 
+def fitted(code: str) -> str:
+    """Code no wider than the page's column, by the formatter where it is installed; the notebook's own lines may be longer."""
+    code = re.sub(r"\n{4,}", "\n\n\n", code)
+    if max(map(len, code.splitlines())) <= COLUMN:
+        return code
+    code = LONG.sub(r"\1# \3\n\1\2", code)
+    call = [sys.executable, "-m", "ruff", "format", "--quiet", "--isolated", "--line-length", str(COLUMN), "-"]
+    done = subprocess.run(call, input=code, capture_output=True, text=True)
+    return code if done.returncode else done.stdout.strip()
+
+
 def text(sheet: contents.Sheet, cells: list) -> str:
     """The page as MyST text, from the cells of the student's notebook."""
     pieces = []
@@ -57,7 +71,7 @@ def text(sheet: contents.Sheet, cells: list) -> str:
             if task := HINT.search(cell.source):
                 pieces.append(folded(task[1]))
             elif code := CALLS.sub("", cell.source).strip():
-                pieces.append(f"```python\n{code}\n```")
+                pieces.append(f"```python\n{fitted(code)}\n```")
         elif not cell.metadata.get("nbgrader", {}).get("solution"):  # else a place to answer in
             pieces.append(re.sub(r"^(Stuck\?|Back to the page:).*$", "", cell.source, flags=re.MULTILINE))
     body = re.sub(r"\]\(\.\./\.\./book/appendix/errata\.md#", "](#", "\n\n".join(pieces))

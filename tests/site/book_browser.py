@@ -33,7 +33,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
     "--hide-scrollbars",
 ]
-DESKTOP, PHONE = (1280, 900), (390, 844)
+DESKTOP, PHONE = (1280, 900), (360, 740)
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("BOOK_SITE", ROOT / "book" / "_build" / "html"))
 NOT_PAGES = {"_static", "_sources", "_images", "_modules"}

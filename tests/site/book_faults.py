@@ -6,6 +6,8 @@ from urllib.parse import unquote, urlsplit
 
 from book_browser import Visit, is_outside
 
+SCROLLERS = 6  # a page may have, on a phone
+
 
 def fault_in_loading(visit: Visit, home: str) -> list[str]:
     """Nothing from outside, nothing missing, no script error."""
@@ -58,9 +60,11 @@ def fault_in_headings(visit: Visit) -> list[str]:
 
 
 def fault_in_view(facts: dict, dark: bool) -> list[str]:
-    """Nothing wider than the screen, everything readable."""
+    """Nothing wider than the screen, little to move sideways, everything readable."""
     faults = [f"formula cut off, display it: {formula}" for formula in facts["cut"]]
     faults += [f"a line begins with what follows the formula {formula}" for formula in facts["astray"]]
+    if len(facts["scrollers"]) > SCROLLERS:
+        faults.append(f"{len(facts['scrollers'])} parts are moved sideways: {facts['scrollers']}")
     if facts["overflow"] > 0:
         faults.append(f"{facts['overflow']} pixels wider than the screen: {facts['wide'] or 'no single element'}")
     if dark != (facts["theme"] == "dark"):

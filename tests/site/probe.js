@@ -78,8 +78,16 @@ const measure = () => {
     .map(name);
   // What cannot be scrolled is cut off: an inline formula wider than the column it stands in.
   const cut = all("mjx-container:not([display])", article)
-    .filter((formula) => isVisible(formula) && formula.getBoundingClientRect().right > width + 1)
+    .filter((formula) => {
+      const end = formula.getBoundingClientRect().right; // the theme clips what is wider than the column
+      return isVisible(formula) && (end > width + 1 || end > formula.parentElement.getBoundingClientRect().right + 2);
+    })
     .filter((formula) => !formula.closest("pre, table, div.math, .pst-scrollable-table-container, .output"))
+    .map(name);
+
+  // What is moved sideways by itself, each a trap for a thumb that scrolls the page.
+  const scrollers = all('mjx-container[display="true"], pre, .output, .pst-scrollable-table-container, .sd-card-body, dt.sig', article)
+    .filter((part) => part.scrollWidth > part.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(part).overflowX) && isVisible(part))
     .map(name);
 
   // A comma that begins a line, its formula at the end of the line before.
@@ -121,6 +129,7 @@ const measure = () => {
     overflow,
     wide,
     cut,
+    scrollers,
     astray: astray.map(name),
     faint: faint.slice(0, 8),
     language: document.documentElement.lang,

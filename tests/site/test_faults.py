@@ -35,6 +35,11 @@ BROKEN = {
     "skipped level": ("<h5>Deep</h5>", "level 5 right under one of level 2"),
     "too wide": ('<div style="width:700px;height:9px;background:#ccc">wide</div>', "wider than the screen"),
     "formula cut": ('<mjx-container style="display:inline-block;width:600px">x</mjx-container>', "formula cut off"),
+    "formula clipped": (
+        '<span style="display:inline-flex;width:9px;overflow:hidden"><mjx-container style="flex:none;width:99pc">x</mjx-container></span>',
+        "formula cut off",
+    ),
+    "many to move sideways": (7 * ("<pre>" + "wide " * 200 + "</pre>"), "7 parts are moved sideways"),
     "comma astray": (
         '<p style="width:60px"><mjx-container style="display:inline-block;width:59px">x</mjx-container>, so</p>',
         "a line begins with what follows the formula",

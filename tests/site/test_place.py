@@ -52,7 +52,7 @@ def test_the_contents_are_open_where_one_reads_and_folded_elsewhere(html):
         here = re.findall(r'<a href="#"[^>]*aria-current="page"|aria-current="page"', text)
         listed = page not in {"intro.html", "search.html", "genindex.html", "py-modindex.html"} and not page.startswith("exercises/")
         assert len(here) == listed, page
-        assert sum(map(bool, folds[page])) == listed, page
+        assert sum(map(bool, folds[page])) == (listed or page.startswith("exercises/")), page  # a sheet's: its chapter
 
 
 def shown_rows(browser):
