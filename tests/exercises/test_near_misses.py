@@ -50,8 +50,8 @@ def _without_clause(theta, people, pools):
     return pools + people * (1 - (1 - theta) ** (people // pools))
 
 
-def _runs(key, runs, looks):
-    prior_key, noise_key = jax.random.split(key)
+def _runs(key, runs, looks, keys=jax.random.split):
+    prior_key, noise_key = keys(key)
     theta = np.asarray(jax.random.normal(prior_key, (runs,)))
     sums = np.cumsum(theta[:, None] + np.asarray(jax.random.normal(noise_key, (runs, looks))), axis=1)
     return theta, sums, np.abs(sums) > 1.96 * np.sqrt(np.arange(1, looks + 1))
@@ -62,10 +62,23 @@ def _held(theta, n, total):
     return np.mean(np.abs(theta - total / (n + 1)) < reach)
 
 
-def _coverage(key, runs, looks):
-    theta, sums, beyond = _runs(key, runs, looks)
+def _coverage(key, runs, looks, keys=jax.random.split):
+    theta, sums, beyond = _runs(key, runs, looks, keys)
     n = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1, looks)
     return _held(theta, n, sums[np.arange(runs), n - 1]), n.mean()
+
+
+def _run_by_run(key, runs, looks):
+    def one(key):
+        prior_key, noise_key = jax.random.split(key)
+        theta = jax.random.normal(prior_key)
+        sums = jnp.cumsum(theta + jax.random.normal(noise_key, (looks,)))
+        beyond = jnp.abs(sums) > 1.96 * jnp.sqrt(jnp.arange(1, looks + 1))
+        n = jnp.where(beyond.any(), beyond.argmax() + 1, looks)
+        return theta, n, sums[n - 1]
+
+    theta, n, total = jax.jit(jax.vmap(one))(jax.random.split(key, runs))
+    return _held(theta, n, total), n.mean()
 
 
 def _never_stopping(key, runs, looks):
@@ -222,6 +235,8 @@ NEAR_MISSES = [
     ("stopping/coverage", "never stops", _never_stopping, "None of your runs stops"),
     ("stopping/coverage", "stopped only", _stopped_only, "only the runs that rejected"),
     ("stopping/coverage", "key ignored", lambda key, *rest: _coverage(jax.random.key(3), *rest), "whatever the key is"),
+    ("stopping/coverage", "one key twice", lambda *case: _coverage(*case, lambda key: (key, key)), "drawn from twice"),
+    ("stopping/coverage", "parent and child", lambda *case: _coverage(*case, lambda key: (key, jax.random.split(key)[0])), "children only"),
     ("stopping/coverage", "constant coverage", lambda *args: (0.9, _coverage(*args)[1]), "whatever the key is"),
     ("stopping/coverage", "index", _index_for_number, "All of your runs end one observation"),
     ("stopping/coverage", "index, counted right", _index_in_the_interval_only, "Your intervals act as if there were one"),
@@ -371,6 +386,7 @@ LEGITIMATE = [
     ("james-stein/estimator", "JAX", lambda y: _pulled(jnp.asarray(y), y.shape[-1] - 2)),
     ("stopping/interval", "JAX", lambda n, total: _interval(jnp.asarray(n), jnp.asarray(total))),
     ("stopping/coverage", "the package's own", _coverage),
+    ("stopping/coverage", "run by run", _run_by_run),
     ("bayes-estimators-tilted/tilted", "least loss", lambda y, w, q: y[np.argmin([w @ _tilted(y, h, q, 1 - q) for h in y])]),
     ("bayes-estimators-tilted/imbalanced", "least loss", lambda y, w, a, b: y[np.argmin([w @ _tilted(y, h, a, b) for h in y])]),
     ("classification/threshold", "from the odds", lambda alpha, beta: 1 - 1 / (1 + alpha / beta)),
