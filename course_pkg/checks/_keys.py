@@ -22,14 +22,16 @@ PARENT = (
     "draw from children only, each of them once."
 )
 
-drawn, parents = list[tuple[int, ...]](), list[tuple[int, ...]]()
+Key = tuple[int, ...]
+drawn, parents = list[tuple[Key, Any]](), list[tuple[Key, Any]]()  # each with the shape of what was drawn, or the number of children
 
 
-def _noted(where: list[tuple[int, ...]], do: Callable[..., Any]) -> Callable[..., Any]:
+def _noted(where: list[tuple[Key, Any]], do: Callable[..., Any]) -> Callable[..., Any]:
     """What JAX's ordinary keys do, which writes down of which key, within compiled functions and loops as well."""
 
     def done(key: Any, *rest: Any) -> Any:
-        jax.debug.callback(lambda key: where.append(tuple(np.asarray(key).ravel().tolist())), key)
+        shape = rest[-1] if where is drawn else None
+        jax.debug.callback(lambda key: where.append((tuple(np.asarray(key).ravel().tolist()), shape)), key)
         return do(key, *rest)
 
     return done
@@ -46,10 +48,11 @@ NOTED = define_prng_impl(
 )
 
 
-def key_trouble(answer: Any, seed: int, *rest: Any) -> str | None:
+def key_trouble(answer: Any, seed: int, *rest: Any, redrawn: bool = False) -> str | None:
     """Words if an answer that takes a key first, and then ``rest``, draws from one twice, or from one that it makes others of.
 
-    Each use is written down by itself, so ``rest`` should ask for a few draws only.
+    Each use is written down by itself, so ``rest`` should ask for a few draws only. With ``redrawn`` the same shape may be drawn of a key
+    again: that gives the same numbers, as where a mean and its error are worked out one after the other.
     """
     drawn.clear()
     parents.clear()
@@ -59,6 +62,7 @@ def key_trouble(answer: Any, seed: int, *rest: Any) -> str | None:
         return None
     finally:
         jax.effects_barrier()
-    if len(set(drawn)) < len(drawn):
+    keys = [key for key, _ in (set(drawn) if redrawn else drawn)]
+    if len(set(keys)) < len(keys):
         return KEY_TWICE
-    return PARENT if set(drawn) & set(parents) else None
+    return PARENT if set(keys) & {key for key, _ in parents} else None

@@ -190,7 +190,7 @@ def _work(left: queue.Queue[tuple[Submission, str]], out: Path, limits: Limits, 
     worker = Worker(limits, out / "working")
     try:
         for one, digest in _taken(left):
-            seconds = 600 + len(plan(one.sheet).parts) * (60 + 2 * limits.seconds) * 4
+            seconds = 600 + len(plan(one.sheet).parts) * (60 + 5 * limits.seconds) * 4
             result = worker.ask(one, seconds) or worker.ask(one, seconds)
             if result is None:
                 failed.append(one)

@@ -510,9 +510,10 @@ GRADIENT_NEAR_MISSES = [
     ("robbins-monro/spread", "the last rate only", lambda rates, v: rates[-1] * v / (2 - rates[-1]), "13/64"),
     ("one-liners/gaussian", "fresh noise", lambda a, b: np.random.default_rng().normal(size=len(a)), "do not come from eps"),
     ("one-liners/log-normal", "sorted", lambda eps, mu, sigma: mu + sigma * np.sort(eps), "do not come from eps"),
-    ("encoder/kl", "from the prior to q", lambda m, s: (0.5 * ((1 + m**2) * np.exp(-2 * s) - 1) + s).sum(-1), "Not that divergence"),
+    ("encoder/kl", "one half forgotten", lambda m, s: (m**2 + np.exp(2 * s) - 1 - s).sum(-1), "Not that divergence"),
     ("encoder/bound", "median weight", lambda w: np.median(w, axis=0), "it is [log 2]"),
     ("what-is-left/unit", "widths of length one", lambda g, L: L.T @ g / np.linalg.norm(L, axis=0), "it is [4, 6]"),
+    ("what-is-left/promised", "neighbours", lambda s: 0.5 * (s[:-1] * s[1:]).sum(1).mean(), "13/6"),
     ("what-is-left/promised", "variance of the mean off", lambda s: 0.5 * (s.mean(0) ** 2).sum() - 0.5 * s.var(0).sum(), "13/6"),
 ]
 GRADIENT_LEGITIMATE = [
