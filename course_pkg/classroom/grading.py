@@ -48,7 +48,7 @@ def submissions(folder: Path, sheets: Sequence[str]) -> tuple[list[Submission], 
             continue
         sheet = meant(path, tuple(sheets))
         if not sheet:
-            passed_over[path] = "for none of the sheets, by its name"
+            passed_over[path] = "for none of the sheets, by its name; give it the name that the sheet was handed out under"
             continue
         before = found.get((student, sheet))
         if before and before.path.stat().st_mtime > path.stat().st_mtime:

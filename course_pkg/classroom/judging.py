@@ -222,7 +222,9 @@ def opened(path: Path) -> tuple[list[str], list[list[Any]]]:
         known = [(cell.metadata["nbgrader"], str(cell.source)) for cell in cells if "nbgrader" in cell.metadata]
         marks = [[str(has.get("grade_id")), has.get("points"), has.get("grade"), has.get("solution"), text[:TEXT]] for has, text in known]
     except (Exception, RecursionError) as error:
-        raise ValueError(f"This is no notebook that can be read ({type(error).__name__}).") from None
+        raise ValueError(
+            f"This is no notebook that can be read: it is empty or cut off, or something else is in it ({type(error).__name__})."
+        ) from None
     return code, marks
 
 
