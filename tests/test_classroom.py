@@ -96,6 +96,25 @@ def test_whatever_an_answer_does_its_part_is_told_and_the_next_one_judged(source
     assert "Not written yet" in second
 
 
+def test_a_notebook_that_has_lost_something_is_told_what(course, work):
+    assert course("open", "1.3")[0] == 0
+    path = answer(work, threshold=THRESHOLD.replace("threshold", "cut"))
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith(f'check("{SHEET}/decide"')]
+    nbformat.write(notebook, path)
+    status, said = trial(path)
+    assert status == 1
+    assert "`threshold` is defined in no cell above" in said
+    assert f'Its cell is missing: put back `check("{SHEET}/decide", decide)`' in said
+    for text, words in (("", "It is empty"), (path.read_text("utf8")[:500], "It is cut off")):
+        path.write_text(text, "utf8")
+        status, said = trial(path)
+        assert status == 1
+        assert "Traceback" not in said
+        assert words in said
+        assert "`course reset classification`" in said
+
+
 def test_a_cell_without_end_is_ended(course, work):
     course("open", SHEET)
     answer(work, threshold="while True:\n    pass\n" + THRESHOLD)

@@ -262,7 +262,14 @@ def test_a_teacher_may_give_half_of_a_part_and_what_the_verdict_said_stays(tmp_p
 
 def test_what_a_teacher_gives_is_added_and_more_than_there_is_refused(tmp_path):
     sheet = plan.plan("decisions/discussion")
-    result = {"student": "ann", "sheet": sheet.name, "digest": "", "parts": {}, "texts": {"discussion-1": "<b>& my view"}, "notes": []}
+    result = {
+        "student": "ann",
+        "sheet": sheet.name,
+        "digest": "",
+        "parts": {},
+        "texts": {"discussion-1": "<b>& my view", "discussion-2": marks.BLANK},
+        "notes": [],
+    }
     (tmp_path / "results" / "ann").mkdir(parents=True)
     (tmp_path / "results" / "ann" / "decisions-discussion.json").write_text(json.dumps(result), "utf8")
 
@@ -272,9 +279,12 @@ def test_what_a_teacher_gives_is_added_and_more_than_there_is_refused(tmp_path):
         marks.feedback(tmp_path, rows, ["ann", "=ben"])
         return table(tmp_path / "marks.csv")
 
-    assert [(one["student"], one["total"], one["to mark"]) for one in marked()] == [("ann", "0", f"{sheet.points:g}"), ("'=ben", "0", "0")]
+    assert [(one["student"], one["total"], one["to mark"]) for one in marked()] == [
+        ("ann", "0", f"{sheet.points - sheet.texts['discussion-2']:g}"),  # nobody has to mark a blank
+        ("'=ben", "0", "0"),
+    ]
     lines = (tmp_path / "to-mark.csv").read_text("utf8")
-    assert lines.count("\n") == 1 + len(sheet.texts)
+    assert lines.count("\n") == len(sheet.texts)
     (tmp_path / "to-mark.csv").write_text(lines.replace("discussion-1,2,", "discussion-1,2,1.5"), "utf8")
     for _ in range(2):  # and it stays
         assert marked()[0]["total"] == "1.5"
@@ -288,6 +298,7 @@ def test_what_a_teacher_gives_is_added_and_more_than_there_is_refused(tmp_path):
     page = (tmp_path / "feedback" / "ann.html").read_text("utf8")
     assert "&lt;b&gt;&amp; my view" in page
     assert "Marked by your teacher." in page
+    assert "Left blank." in page
     (tmp_path / "to-mark.csv").write_text(lines.replace("discussion-1,2,", "discussion-1,2,20"), "utf8")
     with pytest.raises(ValueError, match="write a number up to 2"):
         marked()

@@ -4,6 +4,7 @@ import contextlib
 import os
 import struct
 import threading
+import time
 
 import jax
 import jax.numpy as jnp
@@ -175,6 +176,17 @@ def test_a_forged_reply_ends_the_line(reply):
     threading.Thread(target=lambda: os.write(its_write, struct.pack("Q", len(reply)) + reply)).start()
     with pytest.raises(wire.Gone):
         wire.Remote(wire.Line((read, write), 5.0), 0)()
+    for pipe in (read, write, its_read, its_write):
+        os.close(pipe)
+
+
+def test_time_without_a_core_does_not_count_up_to_four_times_as_long():
+    (read, its_write), (its_read, write) = os.pipe(), os.pipe()
+    line, began = wire.Line((read, write), 0.1, starved=time.monotonic), time.monotonic()
+    line.without = began
+    with pytest.raises(wire.Gone, match="never ends"):
+        line.receive()
+    assert time.monotonic() - began > 0.45
     for pipe in (read, write, its_read, its_write):
         os.close(pipe)
 

@@ -9,6 +9,7 @@ sees as a failure.
 import difflib
 import functools
 import sys
+import traceback
 from typing import Any
 
 from course_pkg.checks._guess import compare, guessed
@@ -149,13 +150,18 @@ def tasks() -> None:
         print(f"{task.name:<{width}}  {'*' * task.stars:<3}  {task.minutes:>2} min  {task.title}")
 
 
-def _calm(shell: Any, kind: type, error: NotImplementedError, trace: Any, tb_offset: Any = None) -> None:
-    """One line, in a notebook, for a cell that calls what is not written yet."""
-    if str(error):
-        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+def _calm(shell: Any, kind: type, error: Exception, trace: Any, tb_offset: Any = None) -> None:
+    """One line, in a notebook, for a cell that calls what is not written yet, or hands in what no cell that has run defines."""
+    words = ""
+    if isinstance(error, NotImplementedError) and not str(error):
+        words = unwritten(error)
+    elif isinstance(error, NameError) and (traceback.extract_tb(trace)[-1].line or "").startswith("check("):
+        words = f"`{error.name}` is not there. Run the cells above that one; if none of them defines it, was its cell deleted or renamed?"
+    if words:
+        shell._showtraceback(kind, error, [words])
     else:
-        shell._showtraceback(kind, error, [unwritten(error)])
+        shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
 
 
 if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()):
-    _shell.set_custom_exc((NotImplementedError,), _calm)
+    _shell.set_custom_exc((NotImplementedError, NameError), _calm)

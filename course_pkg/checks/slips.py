@@ -59,7 +59,8 @@ def shared_slip(
         return CLOSE  # and no small case by hand: the answer would meet it
     if 0 < len(off) < len(want[0]):
         some = [tuple(part[k] for k in off) for part in want]
-        words = _shape([tuple(part[k] for k in off) for part in got], some, cases)
+        mine = [tuple(part[k] for k in off) for part in got]
+        words = _shape(mine, some, cases) or _close(mine, some)
         return f"{_which(off, parts)}{words}"
     if len(want[0]) > 1 and _alike(got, [w[::-1] for w in want]):
         return "These are right, and in the wrong order. "

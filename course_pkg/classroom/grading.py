@@ -48,7 +48,7 @@ def submissions(folder: Path, sheets: Sequence[str]) -> tuple[list[Submission], 
             continue
         sheet = meant(path, tuple(sheets))
         if not sheet:
-            passed_over[path] = "for none of the sheets, by its name"
+            passed_over[path] = "for none of the sheets, by its name; give it the name that the sheet was handed out under"
             continue
         before = found.get((student, sheet))
         if before and before.path.stat().st_mtime > path.stat().st_mtime:
@@ -190,7 +190,7 @@ def _work(left: queue.Queue[tuple[Submission, str]], out: Path, limits: Limits, 
     worker = Worker(limits, out / "working")
     try:
         for one, digest in _taken(left):
-            seconds = 600 + len(plan(one.sheet).parts) * (60 + 2 * limits.seconds) * 4
+            seconds = 600 + len(plan(one.sheet).parts) * (60 + 5 * limits.seconds) * 4
             result = worker.ask(one, seconds) or worker.ask(one, seconds)
             if result is None:
                 failed.append(one)

@@ -86,7 +86,7 @@ class Nursery:
         os.close(its_read)
         os.close(its_write)
         try:
-            yield Line((read, write), limits.seconds, lambda: _small(folder))
+            yield Line((read, write), limits.seconds, lambda: _small(folder), lambda: starved(child) + starved(os.getpid()))
         finally:
             self.asked.sendall(json.dumps({"end": child}).encode())
             self._answer()
@@ -98,6 +98,14 @@ class Nursery:
         self.asked.close()
         self.process.wait(10)
         shutil.rmtree(self.home, ignore_errors=True)
+
+
+def starved(process: int) -> float:
+    """For how many seconds a process has wanted a core and got none: of its threads, the one that waited longest. 0 where nobody counts."""
+    waited = [0]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        waited += [int(path.read_text("ascii").split()[1]) for path in Path(f"/proc/{process}/task").glob("*/schedstat")]
+    return max(waited) / 1e9
 
 
 def _small(folder: Path) -> None:
@@ -192,7 +200,7 @@ class Judge:
 
 def _calm(task: Task, answer: Any, seed: int, seconds: float) -> Verdict:
     try:
-        with limited(60 + seconds):
+        with limited(60 + 5 * seconds):
             return task.verdict(answer, seed)
     except Trouble as trouble:
         return Verdict(False, str(trouble))
@@ -214,7 +222,9 @@ def opened(path: Path) -> tuple[list[str], list[list[Any]]]:
         known = [(cell.metadata["nbgrader"], str(cell.source)) for cell in cells if "nbgrader" in cell.metadata]
         marks = [[str(has.get("grade_id")), has.get("points"), has.get("grade"), has.get("solution"), text[:TEXT]] for has, text in known]
     except (Exception, RecursionError) as error:
-        raise ValueError(f"This is no notebook that can be read ({type(error).__name__}).") from None
+        raise ValueError(
+            f"This is no notebook that can be read: it is empty or cut off, or something else is in it ({type(error).__name__})."
+        ) from None
     return code, marks
 
 

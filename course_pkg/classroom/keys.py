@@ -1,6 +1,7 @@
 """Random keys that a record watches: what another process does with one is written down there, and done again here."""
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ _uses: list[list[Any]] = []
 
 def _noted(kind: str, do: Callable[..., Any]) -> Callable[..., Any]:
     def done(key: Any, *rest: Any) -> Any:
-        jax.debug.callback(lambda key: _uses.append([kind, np.asarray(key).ravel().tolist()]), key)
+        shape = list(rest[-1]) if kind == "drawn" else []
+        jax.debug.callback(lambda key: _uses.append([kind, np.asarray(key).ravel().tolist(), shape]), key)
         return do(key, *rest)
 
     return done
@@ -43,7 +45,9 @@ def uses() -> list[list[Any]]:
 
 def again(found: Sequence[Sequence[Any]], kind_of_key: Any) -> None:
     """Use keys of a kind as they were used elsewhere."""
-    for kind, words in found[:MOST]:
+    for kind, words, shape in found[:MOST]:
+        if math.prod(shape) > MOST:
+            raise ValueError("more was drawn than is looked at")
         for key in np.reshape(np.asarray(words, np.uint32), (-1, 2)):
             there = jax.random.wrap_key_data(jnp.asarray(key), impl=kind_of_key)
-            jax.block_until_ready(jax.random.bits(there) if kind == "drawn" else jax.random.key_data(jax.random.split(there)))
+            jax.block_until_ready(jax.random.bits(there, tuple(shape)) if kind == "drawn" else jax.random.key_data(jax.random.split(there)))

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 from course_pkg.classroom.grading import standing, written
 from course_pkg.classroom.plan import SheetPoints
 
-NOTHING = "Not handed in."
+NOTHING, BLANK = "Not handed in.", "*Your answer here.*"  # the latter is what a text holds before anybody writes
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>{student}</title>
 <style>
 body {{ font: 16px/1.5 sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }}
 table {{ border-collapse: collapse; width: 100% }}
 td, th {{ border-bottom: 1px solid #ccc; padding: .3rem .5rem; text-align: left; vertical-align: top }}
+td:first-child, td:nth-child(3) {{ white-space: nowrap }}
+td:nth-child(2) {{ overflow-wrap: anywhere; min-width: 8rem }}
+td:last-child {{ width: 100% }}
 pre {{ white-space: pre-wrap; background: #f4f4f4; padding: .5rem }}
 </style>
 <h1>{student}</h1>
@@ -47,7 +50,13 @@ class Row(NamedTuple):
 
     @property
     def waiting(self) -> float:
-        return sum((points for name, points in self.sheet.texts.items() if name not in self.given), 0.0) if self.result else 0.0
+        return sum((self.sheet.texts[name] for name in self.written if name not in self.given), 0.0)
+
+    @property
+    def written(self) -> list[str]:
+        """The texts that hold something: nobody has to mark a blank."""
+        texts = self.result["texts"] if self.result else {}
+        return [name for name in self.sheet.texts if self.result and texts.get(name, "").strip() != BLANK]
 
 
 def rows(out: Path, students: Sequence[str], sheets: Sequence[SheetPoints]) -> list[Row]:
@@ -112,7 +121,7 @@ def tables(out: Path, found: Sequence[Row], students: Sequence[str], sheets: Seq
         [row.student, row.sheet.short, name, most, row.given.get(name, "")]
         for row in found
         for name, most in (row.sheet.texts | row.sheet.parts).items()
-        if name in row.given or (row.result and name in row.sheet.texts)
+        if name in row.given or name in row.written
     ]
     _table(out / "to-mark.csv", [["student", "sheet", "cell", "of", "given"], *texts])
 
@@ -160,14 +169,16 @@ def _sheet(row: Row) -> str:
         return f"{title}<p>{NOTHING}</p>"
     lines = [
         ROW.format(
-            mark="✓" if got else "·", name=html.escape(name), points=got, most=row.sheet.parts[name], words=html.escape(_words(row, name))
+            mark="✓" if got else "·",
+            name=html.escape(name.removeprefix(f"{row.sheet.name}/")),
+            points=got,
+            most=row.sheet.parts[name],
+            words=html.escape(_words(row, name)),
         )
         for name, got in row.parts.items()
     ]
     for name, most in row.sheet.texts.items():
-        words = "Marked by your teacher." if name in row.given else "Waits for your teacher."
-        text = html.escape(row.result["texts"].get(name, ""))
-        lines.append(
-            ROW.format(mark="✎", name=html.escape(name), points=row.given.get(name, 0.0), most=most, words=f"{words}<pre>{text}</pre>")
-        )
+        words = "Marked by your teacher." if name in row.given else "Waits for your teacher." if name in row.written else "Left blank."
+        text = f"<pre>{html.escape(row.result['texts'].get(name, ''))}</pre>" if name in row.written else ""
+        lines.append(ROW.format(mark="✎", name=html.escape(name), points=row.given.get(name, 0.0), most=most, words=f"{words}{text}"))
     return f"{title}\n<table>{''.join(lines)}</table>"

@@ -34,4 +34,4 @@ def release(folder: Path, sheets: Sequence[str], together: str = "") -> list[Pat
         done = exercises.grader(folder).generate_assignment(assignment, create=True)
         if not done["success"]:
             raise RuntimeError(f"nbgrader could not release {assignment}:\n{done['log']}")
-    return sorted(folder.glob("release/*/*.ipynb"))
+    return sorted(path for assignment in assignments for path in (folder / "release" / assignment).glob("*.ipynb"))

@@ -34,12 +34,21 @@ class Line:
 
     Args:
         pipes: to read from, and to write to.
-        seconds: how long this side waits for the other, all in all.
+        seconds: how long this side waits for the other, all in all. The time in which the other wants a core and gets none does not
+            count, up to four times as long: a busy machine refuses no right answer.
         watch: called while it waits; may raise `Gone`.
+        starved: for how many seconds, all in all, the other, or this side when it is answered, has wanted a core and got none.
     """
 
-    def __init__(self, pipes: tuple[int, int], seconds: float = float("inf"), watch: Callable[[], None] = lambda: None):
-        self.pipes, self.seconds, self.watch = pipes, seconds, watch
+    def __init__(
+        self,
+        pipes: tuple[int, int],
+        seconds: float = float("inf"),
+        watch: Callable[[], None] = lambda: None,
+        starved: Callable[[], float] = lambda: 0.0,
+    ):
+        self.pipes, self.seconds, self.watch, self.starved = pipes, seconds, watch, starved
+        self.spare, self.without = 4 * seconds, 0.0
         self.lent: list[Callable[..., Any]] = []
         self.watching: Any = None  # the kind of the keys whose use is to be known
         self.lock, self.looked = threading.RLock(), 0.0
@@ -88,7 +97,7 @@ class Line:
             began = time.monotonic()
             ready = select.select(read, write, [], min(0.25, max(self.seconds, 0.0)))
             now = time.monotonic()
-            self.seconds -= now - began
+            self.seconds -= now - began - self._starved(now - began)
             if now > self.looked + 0.25:
                 self.looked = now
                 self.watch()
@@ -96,6 +105,15 @@ class Line:
                 return
             if self.seconds <= 0:
                 raise Gone("No answer in the time that there is. Is there a loop that never ends, or one that could be an array?")
+
+    def _starved(self, seconds: float) -> float:
+        """How much of the last seconds does not count."""
+        if seconds < 0.002:  # not worth a look
+            return 0.0
+        before, self.without = self.without, self.starved()
+        found = min(max(self.without - before, 0.0), seconds, self.spare)
+        self.spare -= found
+        return found
 
     def ask(self, number: int, args: Sequence[Any], moving: Sequence[int] = (), order: int = -1) -> Any:
         """What the other side's function ``number`` gives, or its derivative of an ``order`` in the ``moving`` leaves of its arguments.

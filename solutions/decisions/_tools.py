@@ -6,9 +6,10 @@ import jax
 import numpy as np
 
 from course_pkg.checks._judge import Trouble, Verdict, bound, call, key_words, read, shape_words
+from course_pkg.checks._keys import key_trouble
 from course_pkg.checks.record import Record
 
-RUNS = 20_000
+RUNS, FEW = 20_000, 3  # few, where keys are written down
 
 
 def random_record(cases, law, *, right, nudge, parts, **rest):
@@ -32,6 +33,7 @@ def _judged(cases, law, right, nudge, parts, answer, seed, mistakes):
         again, *others = (_numbers(answer, seed + step, cases[-1], parts) for step in (0, 1, 2))
         # a count can come out the same by chance, hence two other keys
         words = [key_words(got[-1][k], again[k], [other[k] for other in others]) for k in range(len(parts))]
+        words.append(key_trouble(answer, seed, *(FEW if part is RUNS else part for part in cases[-1]), redrawn=True))
         return Verdict(not any(words), next(filter(None, words), right))
     for words, slips in mistakes.items():
         # a slip is random, too: hence the root of 2

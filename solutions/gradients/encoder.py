@@ -40,11 +40,16 @@ KL = Record(
         "The entropy has the wrong sign: narrower must be farther from the prior.": "- log_s -> + log_s",
         "The -1 is missing, and a standard normal would be at a distance from itself.": " - 1) -> )",
         "You averaged over coordinates where they add up.": ".sum(axis=-1) -> .mean(axis=-1)",
-        "You added up the rows: each row has a divergence of its own.": ".sum(axis=-1) -> .sum(axis=0)",
+        "You took log_s for the logarithm of the variance. It is that of s: the variance is exp(2 log_s).": (
+            "np.exp(2 * log_s) -> np.exp(log_s) ;; - log_s) -> - log_s / 2)"
+        ),
+        "That is the other divergence, of the prior from the row's normal. Here the mean is taken under the row's normal.": (
+            "\n    return (0.5 * ((1 + m**2) * np.exp(-2 * log_s) - 1) + log_s).sum(axis=-1)"
+        ),
     },
 )
 BOUND = Record(
-    cases=lambda rng: [(rng.normal(shift, 2, shape),) for shift, shape in ((0, (5, 3)), (-2000, (7, 2)), (1500, (3, 4)))],
+    cases=lambda rng: [(rng.normal(shift, 2, shape),) for shift, shape in ((0, (5, 3)), (-2000, (7, 2)), ([-900, 800], (3, 2)))],
     reference=in_large_numbers,
     right="Right. The mean is taken before the logarithm, and the largest weight is taken out so that nothing overflows.",
     nudge="Not that bound. With log_w = [[0], [log 3]] it is [log 2] = [0.693].",
@@ -60,6 +65,9 @@ BOUND = Record(
         "You added the weights up: the number of draws must be divided out.": ".mean(axis=0)) -> .sum(axis=0))",
         "Your weights overflow or vanish. Take the largest log weight out before you exponentiate.": (
             "top = log_w.max(axis=0) -> top = np.zeros(log_w.shape[1])"
+        ),
+        "You took one largest log weight for all rows, beside which the weights of another row vanish. Each row has its own.": (
+            "log_w.max(axis=0) -> log_w.max()"
         ),
         "You took the best draw: the largest weight alone is no mean.": "top + np.log(np.exp(log_w - top).mean(axis=0)) -> top",
     },

@@ -59,6 +59,21 @@ PROMISED = Record(
         "Half of it: a parabola with curvature one.": "0.5 * -> ",
         "You took the squares away, and divided by all B**2 products. B of them are gone.": "(B * (B - 1)) -> B**2",
         "You counted each pair once and divided by twice their number, or the other way round.": "0.5 * -> 0.25 *",
+        "You took off the noise of a single batch. The mean of B batches carries a B-th of it.": (
+            "total @ total - (slopes**2).sum()) / (B * (B - 1)) -> total @ total / B**2 - slopes.var(axis=0, ddof=1).sum())"
+        ),
+        "You estimated the noise with the divisor B. Its own mean is right with B - 1: half of what is left of it is yours.": (
+            "total @ total - (slopes**2).sum()) / (B * (B - 1)) -> total @ total / B**2 - slopes.var(axis=0).sum() / B)"
+        ),
+        "One half against the other has the right mean, and leaves most pairs of batches unused. Treat all batches alike.": (
+            "(total @ total - (slopes**2).sum()) / (B * (B - 1)) -> slopes[:B // 2].mean(axis=0) @ slopes[B // 2:].mean(axis=0)"
+        ),
+    },
+    later={
+        "Right where it is positive. An estimate that is cut off at 0 is too large on average: let it be negative.": (
+            lambda rng: [(noise - noise.mean(axis=0),) for noise in (rng.normal(size=(6, 2)),)],
+            "return 0.5 * (total @ total - (slopes**2).sum()) / -> return 0.5 * max(0.0, total @ total - (slopes**2).sum()) / ",
+        ),
     },
 )
 TASKS = {"unit": UNIT, "promised": PROMISED}

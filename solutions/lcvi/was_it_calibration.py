@@ -59,7 +59,6 @@ RISKS = Record(
         "You let p make the decision. p is the truth and has no vote; q decides, and both judge.": "ppf(level, q_mean, q_sd) -> ppf(level, p_mean, p_sd)",
     },
     parts=("the first risk", "the second"),
-    rtol=1e-3,  # the sheet asks for four digits
 )
 CREDIT = Record(
     cases=runs,

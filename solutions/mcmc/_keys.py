@@ -6,22 +6,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.random import define_prng_impl, threefry_prng_impl
 from scipy.stats import gumbel_r, norm
 
 from course_pkg.checks._judge import Trouble, Verdict, agree, bound, call, key_words, numbers, shape_words
+from course_pkg.checks._keys import KEY_TWICE, PARENT, key_trouble
 from course_pkg.checks.record import Record
 
 CHAINS, LATER = 20_000, 6
 FEW, MANY_STEPS = 2, 104  # where keys are written down
-KEY_TWICE = (
-    "A key is drawn from twice, in one step or in two that may lie far apart. What comes from one key twice is not independent, even where "
-    "it does not show. Give each draw a key of its own."
-)
-PARENT = (
-    "You draw from a key from which you also make others, with split or fold_in. Nothing promises that its numbers are independent of "
-    "theirs, even where nothing shows. Draw from children only."
-)
 NO_KEY = "Your answer is the same whatever `key` is. Take all randomness from `key`: each step is given another one."
 ALL_ALIKE = "All your chains move by the same noise. Each of them needs noise of its own: draw with the shape of x."
 ONE_COIN = "All your chains share one coin. Each of them needs its own: draw with the shape of x."
@@ -125,43 +117,9 @@ def alike(answer, case, seed):
     return ONE_COIN if not case.pushed and -2.5 < gain[moved].min() < -1e-3 else None
 
 
-drawn, parents = [], []
-
-
-def noted(where, do):
-    """What JAX's ordinary keys do, which writes down of which key, within compiled functions and loops as well."""
-
-    def done(key, *rest):
-        jax.debug.callback(lambda key: where.append(tuple(np.asarray(key).ravel().tolist())), key)
-        return do(key, *rest)
-
-    return done
-
-
-NOTED = define_prng_impl(
-    key_shape=threefry_prng_impl.key_shape,
-    seed=threefry_prng_impl.seed,
-    split=noted(parents, threefry_prng_impl.split),
-    random_bits=noted(drawn, threefry_prng_impl.random_bits),
-    fold_in=noted(parents, threefry_prng_impl.fold_in),
-    name="noted",
-    tag="noted",
-)
-
-
-def key_trouble(answer, seed, case):
-    """Whether a key is drawn from twice, or made others of, in many steps of a few chains."""
-    drawn.clear()
-    parents.clear()
-    try:
-        call(answer, jax.random.key(seed, impl=NOTED), jnp.linspace(-0.5, 0.7, FEW), *((MANY_STEPS,) if case.chain else ()), *case.rest())
-    except Trouble:  # keys of two kinds, for one: what runs with ordinary keys is not blamed for these
-        return None
-    finally:
-        jax.effects_barrier()
-    if len(set(drawn)) < len(drawn):
-        return KEY_TWICE
-    return PARENT if set(drawn) & set(parents) else None
+def misused(answer, seed, case):
+    """What is wrong with the use of keys in many steps of a few chains."""
+    return key_trouble(answer, seed, jnp.linspace(-0.5, 0.7, FEW), *((MANY_STEPS,) if case.chain else ()), *case.rest())
 
 
 def deaf(answer, seed, case):
@@ -179,7 +137,7 @@ def judged(cases, right, nudge, special, answer, seed, mistakes):
     if fits.all():
         x = cases[0].start(seed)
         first, again, other = (cases[0].run(answer, jax.random.key(place), x, LATER) for place in (seed, seed, seed + 1))
-        words = key_words(first, again, [other]) or key_trouble(answer, seed, cases[0])
+        words = key_words(first, again, [other]) or misused(answer, seed, cases[0])
         return Verdict(not words, words or right)
     if deaf(answer, seed, cases[0]):
         return Verdict(False, NO_KEY)
@@ -190,7 +148,7 @@ def judged(cases, right, nudge, special, answer, seed, mistakes):
             known, own = measured(slip, cases, 1_000)
             if (np.abs(got - known) <= limit * np.sqrt(off**2 + own**2)).all():  # a wrong chain has spreads of its own
                 return Verdict(False, words)
-    words = [alike(answer, case, seed) for case in cases] + [key_trouble(answer, seed, cases[0])]
+    words = [alike(answer, case, seed) for case in cases] + [misused(answer, seed, cases[0])]
     return Verdict(False, next(filter(None, words), special if fits[0].all() else nudge))
 
 

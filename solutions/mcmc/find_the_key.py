@@ -1,6 +1,7 @@
 """Find the key: three samplers, judged by their chains and by their keys."""
 
-from solutions.mcmc._keys import BELL, KEY_TWICE, MANY_STEPS, NO_KEY, PARENT, SKEWED, Case, key_record
+from course_pkg.checks._keys import KEY_TWICE, PARENT
+from solutions.mcmc._keys import BELL, MANY_STEPS, NO_KEY, SKEWED, Case, key_record
 
 ACCEPTS_ALL = "You accept everything, or nearly so: the coin has no say, and the chains stray from the target. What is compared with what?"
 ONE_TARGET = (

@@ -6,6 +6,7 @@ from scipy.integrate import trapezoid
 from scipy.stats import chi2, chisquare, gamma, ks_2samp, kstest, norm, rankdata
 
 from course_pkg.checks._judge import FALSE_ALARM, Trouble, Verdict, call, key_words, read, shape_words
+from course_pkg.checks._keys import key_trouble
 from course_pkg.checks._settle import settled
 from course_pkg.checks.record import Record
 from solutions.vi._tools import gamma_of, log_joint, parabola
@@ -132,6 +133,8 @@ def judged(answer, seed, mistakes):
     if not fits(places, start):
         return Verdict(False, what_is_off(got, places, start, data, mistakes, keys[0]))
     if trouble := key_words(got, swept(answer, keys[0], start, data), [swept(answer, key, start, data) for key in keys[1:]]):
+        return Verdict(False, trouble)
+    if trouble := key_trouble(answer, seed, *(part[:1] for part in start), *data):  # one chain: a sampler's loop runs on for the slowest
         return Verdict(False, trouble)
     return settled(Verdict(True, SWEEP.right), answer, [(keys[0], *start, *data)], lambda key, mu, gamma, x, m, tau, alpha, beta: None, "")
 

@@ -99,8 +99,10 @@ MATRIX = Record(
         "You compared the weights only. That is right if s is symmetric; this one is not, and the two flows differ.": f"{FLOW} -> s * np.minimum(1, weight / weight[:, None])",
         TWO_MINIMA: f"{FLOW} -> s * np.minimum(1, weight / weight[:, None]) * np.minimum(1, s.T / s)",
         "You accept with r/(1+r), which refuses more than need be. Of each pair, one direction can be accepted always.": f"{FLOW} -> s * there.T / (there + there.T)",
-        "Some rows do not add up to 1. A refused proposal leaves the chain where it is, and that is a step, too: from a place to itself.": f"+ {STAY} -> ",
-        "You rescaled each row. That chain keeps another law: it lacks the visits that consist in staying.": f"+ {STAY} -> / P.sum(axis=1, keepdims=True)",
+        "Some rows do not add up to 1. A refused proposal leaves the chain where it is, and that is a step, too: from a place to itself.": f"+ {STAY} ->  || np.fill_diagonal(P, 0) -> pass ;; + {STAY} -> ",
+        "You rescaled each row. That chain keeps another law: it lacks the visits that consist in staying.": (
+            f"+ {STAY} -> / P.sum(axis=1, keepdims=True) || np.fill_diagonal(P, 0) -> pass ;; + {STAY} -> / P.sum(axis=1, keepdims=True)"
+        ),
     },
     later={
         "Right where each move can be made in both directions. A move that is never proposed back is never accepted, and one that is never "
@@ -132,6 +134,9 @@ WALK = Record(
         "You wrote down what was proposed. After a refusal the chain is where it was.": "append(x) -> append(y)",
         "You accept everything. The logarithm of a number below 1 is negative: was it compared with a ratio instead of its logarithm?": "coin < -> np.log(coin) <",
         "You compared the weights only. The proposal goes up more often than down, or the reverse, and that has to be made up for.": "* back_over_there -> ",
+        "Upside down: above the bar stands the way back, the probability of proposing x from y.": (
+            "(1 - up) / up if move == 1 else up / (1 - up) -> up / (1 - up) if move == 1 else (1 - up) / up"
+        ),
         TWO_MINIMA: f"{RATIO} -> min(weight[y] / weight[x], 1) * min(back_over_there, 1)",
         "Your places do not close to a ring: above the last one comes place 0.": "(x + move) % len(weight) -> min(max(x + move, 0), len(weight) - 1)",
     },

@@ -113,6 +113,8 @@ ERROR = Record(
         "You squared the values themselves. What counts is how far they are from the estimate.": "- share @ values -> ",
         "That is the target's spread over the root of the ESS. Keep each weight with its value.": "(share**2 * -> (share**2).sum() * (share *",
         "That is the standard deviation of f under the target, which does not fall with S. In the formula the weight stands squared.": "share**2 -> share",
+        "That is the root of the variance itself. A standard error divides the variance by S.": "share**2 -> share**2 * len(values)",
+        "Divided by S, and with the weight not squared: draws that count for many are as uncertain as one.": "share**2 -> share / len(values)",
         "You took off the plain mean of the values. Put the weighted one, of Part 1, in the place of I.": "- share @ values -> - values.mean()",
     },
     later={

@@ -285,6 +285,8 @@ NAMED = [
     ("double-reparameterisation/difference", "one small step", lambda f, k, m, c: (f(k, m + 1e-5) - f(k, m)) / 1e-5, "Not that slope"),
     ("double-reparameterisation/difference", "by JAX", lambda f, k, m, c: jax.grad(lambda at: f(k, at))(m), "Not that slope"),
     ("shift-and-scale/place", "two decimals", lambda *case: _place(*case) + 0.004, "to three decimals"),
+    ("was-it-calibration/risks", "two hundred thousand draws", lambda *case: _risks_by_draws(*case, 200_000), "Close, but not exact"),
+    ("was-it-calibration/risks", "a million draws", lambda *case: _risks_by_draws(*case, 1_000_000), "Close, but not exact"),
     ("was-it-calibration/credit", "no loss", lambda e, l, c: tuple(max(0.0, 1 - a / b) for a, b in _means(e, l, c)), "Not those three"),
     ("was-it-calibration/credit", "sizes", lambda e, l, c: tuple(abs(1 - a / b) for a, b in _means(e, l, c)), "Off by a factor"),
 ]
@@ -337,7 +339,7 @@ LEGITIMATE = [
         lambda t, e: math.log(2 / (5 * math.pi)) - math.log1p((math.exp(t) / 5) ** 2) + t + norm.logpdf(e, scale=math.exp(t)).sum(),
     ),
     ("was-it-calibration/risks", "by quadrature", lambda *case: _risks(*case)),
-    ("was-it-calibration/risks", "four digits", lambda *case: tuple(float(f"{value:.4g}") for value in _risks(*case))),
+    ("was-it-calibration/risks", "a grid", lambda *case: _risks_on_a_grid(*case)),
     (
         "was-it-calibration/credit",
         "totals",
@@ -385,6 +387,17 @@ def _risks(p_mean, p_sd, q_mean, q_sd, level):
     h = q_mean + q_sd * norm.ppf(level)
     z = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
     return tuple(np.mean(np.maximum(level * (m + s * z - h), (level - 1) * (m + s * z - h))) for m, s in ((p_mean, p_sd), (q_mean, q_sd)))
+
+
+def _risks_by_draws(p_mean, p_sd, q_mean, q_sd, level, draws):
+    z, h = np.random.default_rng(0).normal(size=draws), q_mean + q_sd * norm.ppf(level)
+    return tuple(np.mean(np.maximum(level * (m + s * z - h), (level - 1) * (m + s * z - h))) for m, s in ((p_mean, p_sd), (q_mean, q_sd)))
+
+
+def _risks_on_a_grid(p_mean, p_sd, q_mean, q_sd, level):
+    y, h = np.linspace(-10, 10, 2_001), q_mean + q_sd * norm.ppf(level)
+    loss = np.maximum(level * (y - h), (level - 1) * (y - h))
+    return tuple(np.trapezoid(loss * norm.pdf(y, m, s), y) for m, s in ((p_mean, p_sd), (q_mean, q_sd)))
 
 
 CASES = {task: [(args, want) for name, args, want in EXAMPLES if name == task] for task, _, _ in EXAMPLES}

@@ -1,5 +1,8 @@
 """check, hint, tasks, and the references themselves against closed forms and peers."""
 
+import linecache
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.integrate import trapezoid
@@ -7,6 +10,7 @@ from scipy.special import gammaln
 from scipy.stats import chi2, ncx2, norm
 from sklearn.linear_model import Ridge
 
+from course_pkg import checks
 from course_pkg.checks import NotYet, Trouble, catalogue, check, compare, guessed, hint, judge, tasks
 from course_pkg.checks._judge import bound, key_words, read
 from course_pkg.checks.slips import shared_slip
@@ -24,6 +28,28 @@ def test_check_prints_a_pass_and_raises_the_rest(solved, capsys):
         check(NAME, lambda alpha, beta: 0.5)
     assert caught.value._render_traceback_() == [f"Not yet. {caught.value}"]
     assert NotYet("Not written yet.")._render_traceback_() == ["Not written yet."]
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (f'check("{NAME}", threshold)', "`threshold` is not there. Run the cells above"),
+        ("print(threshold)", ""),  # an error of the student's own is shown as it is
+        ("raise NotImplementedError", "which is not written yet"),
+        ("raise NotImplementedError('of a library')", ""),
+    ],
+)
+def test_a_notebook_says_in_one_line_what_is_missing(cell, words):
+    said = []
+    shell = SimpleNamespace(showtraceback=lambda *_, **__: said.append(""), _showtraceback=lambda kind, error, lines: said.extend(lines))
+    linecache.cache["<cell>"] = (len(cell), None, [cell], "<cell>")
+    try:
+        exec(compile(cell, "<cell>", "exec"), {"check": check})
+    except Exception as error:
+        checks._calm(shell, type(error), error, error.__traceback__)
+    assert len(said) == 1
+    assert words in said[0]
+    assert bool(words) == bool(said[0])
 
 
 def test_an_unknown_name_is_met_with_the_nearest():

@@ -208,6 +208,19 @@ def _sweep_by_vmap(key, mu, gamma, x, m, tau, alpha, beta):
     return jax.vmap(one)(jax.random.split(key, len(mu)), jnp.asarray(gamma))
 
 
+def _sweep_with(keys):
+    """Normal and gamma of keys that are made, or not, of the one that is given."""
+
+    def answer(key, mu, gamma, x, m, tau, alpha, beta):
+        first, second = keys(key)
+        centre, spread = _conditional(mu, gamma, x, m, tau)
+        mu = centre + spread * np.asarray(jax.random.normal(first, mu.shape))
+        rate = beta + ((x - mu[:, None]) ** 2).sum(axis=1) / 2
+        return mu, np.asarray(jax.random.gamma(second, alpha + len(x) / 2, mu.shape)) / rate
+
+    return answer
+
+
 def _sweep_fixed(key, *rest):
     return _sweep_numpy(jax.random.key(7), *rest)
 
@@ -665,6 +678,9 @@ NEAR_MISSES = [
     (RANDOM, "centre alone", lambda *case: _sweep(*case, factor=0.0), "same noise for mu"),
     (RANDOM, "no key", _sweep_keyless, "same key gave two"),
     (RANDOM, "one key for all", _sweep_fixed, "whatever the key is"),
+    (RANDOM, "one key twice", _sweep_with(lambda key: (key, key)), "children only"),
+    (RANDOM, "one child twice", _sweep_with(lambda key: [jax.random.split(key)[0]] * 2), "children only"),
+    (RANDOM, "parent and child", _sweep_with(lambda key: (key, jax.random.split(key)[1])), "children only"),
     (RANDOM, "antithetic", _sweep_antithetic, "depends on the other"),
     (RANDOM, "mu alone", lambda *case: _sweep(*case)[0], "tuple of 2"),
     (RANDOM, "one chain", lambda *case: tuple(float(part[0]) for part in _sweep(*case)), "shape"),
@@ -812,6 +828,7 @@ LEGITIMATE = [
     ("gibbs-normal/gamma", "JAX", lambda x, mu, a, b: jnp.array([a + len(x) / 2, b + jnp.sum((jnp.asarray(x) - mu) ** 2) / 2])),
     (RANDOM, "NumPy's generator", _sweep_numpy),
     (RANDOM, "vmap", _sweep_by_vmap),
+    (RANDOM, "folded in", _sweep_with(lambda key: (jax.random.fold_in(key, 0), jax.random.fold_in(key, 1)))),
     (RANDOM, "a list", lambda *case: list(_sweep(*case))),
     (RANDOM, "an array", lambda *case: np.stack(_sweep(*case))),
     ("gibbs-normal/late", "frozen", lambda mu, g, at: norm(mu, g**-0.5).sf(at).mean()),

@@ -50,8 +50,8 @@ def _without_clause(theta, people, pools):
     return pools + people * (1 - (1 - theta) ** (people // pools))
 
 
-def _runs(key, runs, looks):
-    prior_key, noise_key = jax.random.split(key)
+def _runs(key, runs, looks, keys=jax.random.split):
+    prior_key, noise_key = keys(key)
     theta = np.asarray(jax.random.normal(prior_key, (runs,)))
     sums = np.cumsum(theta[:, None] + np.asarray(jax.random.normal(noise_key, (runs, looks))), axis=1)
     return theta, sums, np.abs(sums) > 1.96 * np.sqrt(np.arange(1, looks + 1))
@@ -62,10 +62,23 @@ def _held(theta, n, total):
     return np.mean(np.abs(theta - total / (n + 1)) < reach)
 
 
-def _coverage(key, runs, looks):
-    theta, sums, beyond = _runs(key, runs, looks)
+def _coverage(key, runs, looks, keys=jax.random.split):
+    theta, sums, beyond = _runs(key, runs, looks, keys)
     n = np.where(beyond.any(axis=1), beyond.argmax(axis=1) + 1, looks)
     return _held(theta, n, sums[np.arange(runs), n - 1]), n.mean()
+
+
+def _run_by_run(key, runs, looks):
+    def one(key):
+        prior_key, noise_key = jax.random.split(key)
+        theta = jax.random.normal(prior_key)
+        sums = jnp.cumsum(theta + jax.random.normal(noise_key, (looks,)))
+        beyond = jnp.abs(sums) > 1.96 * jnp.sqrt(jnp.arange(1, looks + 1))
+        n = jnp.where(beyond.any(), beyond.argmax() + 1, looks)
+        return theta, n, sums[n - 1]
+
+    theta, n, total = jax.jit(jax.vmap(one))(jax.random.split(key, runs))
+    return _held(theta, n, total), n.mean()
 
 
 def _never_stopping(key, runs, looks):
@@ -222,6 +235,8 @@ NEAR_MISSES = [
     ("stopping/coverage", "never stops", _never_stopping, "None of your runs stops"),
     ("stopping/coverage", "stopped only", _stopped_only, "only the runs that rejected"),
     ("stopping/coverage", "key ignored", lambda key, *rest: _coverage(jax.random.key(3), *rest), "whatever the key is"),
+    ("stopping/coverage", "one key twice", lambda *case: _coverage(*case, lambda key: (key, key)), "drawn from twice"),
+    ("stopping/coverage", "parent and child", lambda *case: _coverage(*case, lambda key: (key, jax.random.split(key)[0])), "children only"),
     ("stopping/coverage", "constant coverage", lambda *args: (0.9, _coverage(*args)[1]), "whatever the key is"),
     ("stopping/coverage", "index", _index_for_number, "All of your runs end one observation"),
     ("stopping/coverage", "index, counted right", _index_in_the_interval_only, "Your intervals act as if there were one"),
@@ -371,6 +386,7 @@ LEGITIMATE = [
     ("james-stein/estimator", "JAX", lambda y: _pulled(jnp.asarray(y), y.shape[-1] - 2)),
     ("stopping/interval", "JAX", lambda n, total: _interval(jnp.asarray(n), jnp.asarray(total))),
     ("stopping/coverage", "the package's own", _coverage),
+    ("stopping/coverage", "run by run", _run_by_run),
     ("bayes-estimators-tilted/tilted", "least loss", lambda y, w, q: y[np.argmin([w @ _tilted(y, h, q, 1 - q) for h in y])]),
     ("bayes-estimators-tilted/imbalanced", "least loss", lambda y, w, a, b: y[np.argmin([w @ _tilted(y, h, a, b) for h in y])]),
     ("classification/threshold", "from the odds", lambda alpha, beta: 1 - 1 / (1 + alpha / beta)),
@@ -494,9 +510,10 @@ GRADIENT_NEAR_MISSES = [
     ("robbins-monro/spread", "the last rate only", lambda rates, v: rates[-1] * v / (2 - rates[-1]), "13/64"),
     ("one-liners/gaussian", "fresh noise", lambda a, b: np.random.default_rng().normal(size=len(a)), "do not come from eps"),
     ("one-liners/log-normal", "sorted", lambda eps, mu, sigma: mu + sigma * np.sort(eps), "do not come from eps"),
-    ("encoder/kl", "from the prior to q", lambda m, s: (0.5 * ((1 + m**2) * np.exp(-2 * s) - 1) + s).sum(-1), "Not that divergence"),
+    ("encoder/kl", "one half forgotten", lambda m, s: (m**2 + np.exp(2 * s) - 1 - s).sum(-1), "Not that divergence"),
     ("encoder/bound", "median weight", lambda w: np.median(w, axis=0), "it is [log 2]"),
     ("what-is-left/unit", "widths of length one", lambda g, L: L.T @ g / np.linalg.norm(L, axis=0), "it is [4, 6]"),
+    ("what-is-left/promised", "neighbours", lambda s: 0.5 * (s[:-1] * s[1:]).sum(1).mean(), "13/6"),
     ("what-is-left/promised", "variance of the mean off", lambda s: 0.5 * (s.mean(0) ** 2).sum() - 0.5 * s.var(0).sum(), "13/6"),
 ]
 GRADIENT_LEGITIMATE = [
