@@ -282,6 +282,10 @@ def test_p_risk_of_several_decisions_and_effective_sample_size():
     estimate = d.p_risk(d.squared(), theta, np.array([0.0, 1.0]), np.zeros(500))
     assert estimate.value.shape == estimate.standard_error.shape == (2,)
     assert float(estimate.effective_sample_size) == pytest.approx(500, rel=1e-5)
+    costs = (theta[:, None] - np.array([0.0, 1.0])) ** 2
+    for same in (estimate, d.p_risk(d.squared(), theta, np.array([0.0, 1.0]))):  # draws of p itself
+        np.testing.assert_allclose(same.value, costs.mean(axis=0), rtol=1e-5)
+        np.testing.assert_allclose(same.standard_error, costs.std(axis=0) / np.sqrt(500), rtol=1e-5)
     one = np.full(500, -np.inf)
     one[3] = 0.0
     assert float(d.p_risk(d.squared(), theta, 0.0, one).effective_sample_size) == pytest.approx(1.0)

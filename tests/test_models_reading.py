@@ -16,7 +16,7 @@ from scipy import sparse
 from course_pkg import decisions, families, gradients, lcvi, models
 from course_pkg.fit import Settings, fit
 from course_pkg.is_gradients import Subsample, anchored, isgd
-from course_pkg.models.reading import check_indices, check_parts
+from course_pkg.models.reading import beyond, check_indices, check_parts
 
 RNG = np.random.default_rng(11)
 N, J = 30, 4
@@ -477,6 +477,17 @@ def test_a_group_is_looked_up_by_floats_that_are_whole_numbers_too():
     for unknown, words in ((J, f"index {J} is out of bounds"), (-1, "a negative index")):
         with pytest.raises(ValueError, match=f"asks for what was not fitted, such as a new group: {words}"):
             check_indices("covariates", model, {"group": np.array([0.0, J - 1, unknown])}, own)
+
+
+def test_counts_that_were_observed_are_looked_up_nowhere():
+    """Of other whole numbers a draw is traced with checks, which takes seconds."""
+    with pm.Model() as written:
+        pm.Poisson("seen", pm.math.exp(pm.Normal("a") + pm.Data("x", X)), observed=pm.Data("y", np.arange(N)))
+    (model, data), traced = models.from_pymc(written), []
+    watched = model._replace(predict=lambda *given: traced.append(given) or model.predict(*given))
+    assert (beyond(watched, data), traced) == ("", [])
+    assert beyond(watched, {**data, "x": jnp.arange(N)}) == ""
+    assert traced
 
 
 def test_a_draw_that_jax_s_checker_cannot_follow_is_left_alone():

@@ -140,8 +140,8 @@ def risk_reduction(baseline, improved):
     return 1 - improved / baseline
 
 
-def p_risk(loss, draws, h, log_weights, *, axis=None) -> MonteCarlo:
-    r"""Posterior risk from draws of another distribution, by self-normalised importance sampling.
+def p_risk(loss, draws, h, log_weights=None, *, axis=None) -> MonteCarlo:
+    r"""Posterior risk with its Monte Carlo error, also from draws of another distribution, by self-normalised importance sampling.
 
     With :math:`w_s \propto p^*(\theta_s)/q(\theta_s)` summing to one, the estimate is :math:`\sum_s w_s\,\ell(\theta_s, h)`. Neither
     density needs its constant. The estimate is consistent, with a bias of order :math:`1/S`; its standard error
@@ -154,7 +154,8 @@ def p_risk(loss, draws, h, log_weights, *, axis=None) -> MonteCarlo:
             parameter that made it.
         h: decision or decisions, any shape.
         log_weights: of the shape of the draws, :math:`\log p^*(\theta_s) - \log q(\theta_s)`, up to a constant; ``-inf`` where
-            :math:`p^*` is zero.
+            :math:`p^*` is zero. Equal where not given: draws of :math:`p^*` itself, taken for independent. Of a sampler's chains the
+            costs have the standard error that ``arviz.mcse`` finds.
         axis: of the draws, where there are several: ``(0, 1)`` for chain and draw.
 
     Returns:
@@ -176,7 +177,8 @@ def p_risk(loss, draws, h, log_weights, *, axis=None) -> MonteCarlo:
     draws = _guard.numbers("draws", found.values, ndim=1)
     if draws.shape[0] < 2:
         raise ValueError("draws has 1 value; give at least 2, or there is no standard error")
-    w = normalised_weights(found.arranged("log_weights", log_weights), draws.shape)
+    log_weights = jnp.zeros(draws.shape) if log_weights is None else found.arranged("log_weights", log_weights)
+    w = normalised_weights(log_weights, draws.shape)
     ess = effective_sample_size(w)
     with _guard.calling(f"loss {loss.name}"):
         costs = loss.loss(jnp.broadcast_to(draws, (*h.shape, *draws.shape)), h[..., None])

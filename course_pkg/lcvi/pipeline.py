@@ -35,7 +35,7 @@ DEFAULT_OBJECTIVE, DEFAULT_OPTIMISATION = Objective(), Optimisation()
 
 
 def calibrate(
-    key: PRNGKeyArray,
+    key: PRNGKeyArray | int,
     model: Any,
     data,
     loss_or_utility,
@@ -54,7 +54,7 @@ def calibrate(
     and calibrated, start anew.)
 
     Args:
-        key: random key.
+        key: random key, or a whole number as its seed.
         model: a program in NumPyro, a ``pymc.Model``, or any `Model` whose ``predict`` is differentiable or that says how probable an
             outcome is (``reading.log_prob``), as the first two do. What is a row, a covariate and the outcome is read from
             ``model.reading``; `models.read_as` says otherwise.
@@ -95,7 +95,7 @@ def calibrate(
 
     Source: thesis, section 4.1.7; LCVI paper, section 5.
     """
-    key, family = _guard.key(key), families.mean_field_normal() if family is None else family
+    key, family = _seeded(key), families.mean_field_normal() if family is None else family
     objective, optimisation = checked_objective(objective), checked_optimisation(optimisation)
     given = loss_or_utility if isinstance(loss_or_utility, Utility) else as_loss(loss_or_utility)
     loss = loss_of(given) if isinstance(given, Utility) else given
@@ -176,6 +176,11 @@ def calibrate(
         data,
         tuple(said),
     )
+
+
+def _seeded(key):
+    a_seed = isinstance(key, int) and not isinstance(key, bool) and 0 <= key < 2**32
+    return jax.random.key(key) if a_seed else _guard.key(key)
 
 
 class _Seen(NamedTuple):

@@ -174,7 +174,8 @@ FAR = 1_000_000  # more than an array of unknowns has entries
 
 def beyond(model, covariates) -> str:
     """Where ``predict`` looks beyond an array's ends for these covariates (JAX takes another entry in silence); empty if nowhere."""
-    whole = [leaf for leaf in map(np.asarray, jax.tree.leaves(covariates)) if _counts(leaf)]
+    seen = _seen(model, covariates)
+    whole = [leaf for leaf in (np.asarray(leaf) for leaf in jax.tree.leaves(covariates) if leaf is not seen) if _counts(leaf)]
     if not whole:
         return ""  # no whole number to look anything up by
     if words := _outside(model, covariates):
@@ -182,6 +183,14 @@ def beyond(model, covariates) -> str:
     # -1 is what pandas calls a category that it does not know; were it further off, would it be missed?
     negative = any((leaf < 0).any() for leaf in whole) and _outside(model, jax.tree.map(_far, covariates))
     return "a negative index, which counts from the end" if negative else ""
+
+
+def _seen(model, covariates):
+    """The outcome among them, of which ``predict`` looks at the number alone; None where there is none."""
+    try:
+        return model.reading.outcome(covariates)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 def _outside(model, covariates) -> str:
