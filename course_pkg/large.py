@@ -232,6 +232,8 @@ def shard(data, mesh: Mesh, reading: Reading = DEFAULT):
     if n % parts:
         raise ValueError(f"data has {n} rows for {parts} devices; leave out {n % parts}, or take a mesh of fewer devices")
 
+    mesh = Mesh(mesh.devices, mesh.axis_names)  # of axes that JAX follows by itself: make_mesh's own ask the model to say where sums go
+
     def put(leaf, spec):
         leaf = leaf if isinstance(leaf, np.ndarray) else np.asarray(leaf)
         dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
