@@ -298,7 +298,7 @@ def first_correct(small):
     y = np.random.default_rng(1).normal(0.3, 1.3, n).astype(np.float32)
 
     def call(seed):
-        return float(posthoc.correct(drawn, y, decisions.tilted(0.2), key=jax.random.key(seed)).report.held_out.value)
+        return list(posthoc.correct(drawn, y, decisions.tilted(0.2), key=jax.random.key(seed)).report.held_out.values())
 
     return Race(f"{n} points of 100 draws", {OURS: Road(call)}, unchecked, np.inf, "")
 
