@@ -7,6 +7,7 @@ A posterior is only worth what you decide with it. The modules are named after t
 - `models`: what we want to know
 - `data`: the data sets of the course
 - `families`, `gradients`, `implicit`, `fit`: approximating densities, estimators of gradients, and the loop that climbs them
+- `large`: the same loop on data that outgrow one memory or one machine
 - `is_gradients`: gradients used more than once
 - `lambertw`: skewed densities
 - `lcvi`: inference that knows the loss
