@@ -138,6 +138,7 @@ def python(code, *arguments, **environment):
     )
 
 
+@pytest.mark.thorough
 def test_a_process_that_was_killed_goes_on_in_another_to_the_same_digits(tmp_path):
     kept = tmp_path / "run.npz"
     process = python(KILLED, kept)
@@ -267,6 +268,7 @@ ON_MANY = """
 """
 
 
+@pytest.mark.thorough
 def test_rows_on_eight_devices_give_the_same_result():
     process = python(ON_MANY, XLA_FLAGS="--xla_force_host_platform_device_count=8")
     said, problems = process.communicate(timeout=300)
@@ -281,4 +283,4 @@ def test_rows_on_two_processes_give_the_same_result():
     processes = [python(ON_MANY, port, number) for number in range(2)]
     for process in processes:
         said, problems = process.communicate(timeout=300)
-        assert said.strip() == "the same", problems
+        assert said.splitlines()[-1:] == ["the same"], problems  # before it, what the sockets say of themselves
