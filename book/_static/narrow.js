@@ -1,6 +1,6 @@
 // On a phone a displayed formula that is somewhat wider than the column is set smaller; one that is much wider is moved sideways.
 const narrow = matchMedia("(max-width: 600px)");
-const least = 0.59; // of the size of the text
+const least = 0.58; // of the size of the text
 const fit = (part) => {
   const formulas = narrow.matches ? [...part.querySelectorAll(".bd-article div.math")] : [];
   for (const formula of formulas) formula.style.removeProperty("--on-phone");
