@@ -39,7 +39,7 @@ BROKEN = {
         '<span style="display:inline-flex;width:9px;overflow:hidden"><mjx-container style="flex:none;width:99pc">x</mjx-container></span>',
         "formula cut off",
     ),
-    "many to move sideways": (7 * ("<pre>" + "wide " * 200 + "</pre>"), "7 parts are moved sideways"),
+    "many to move sideways": (8 * ("<pre>" + "wide " * 200 + "</pre>"), "8 parts are moved sideways"),
     "comma astray": (
         '<p style="width:60px"><mjx-container style="display:inline-block;width:59px">x</mjx-container>, so</p>',
         "a line begins with what follows the formula",
