@@ -93,9 +93,6 @@ def test_no_slide_overflows_and_nothing_comes_from_outside(deck, browser):
         assert browser.execute_script("return document.documentElement.scrollTop") == 2 * SCREEN.size[1]
         assert browser.current_url.endswith("#3")
         assert browser.execute_script("return document.querySelectorAll('.notes:not([hidden])').length") <= 1
-        paper = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})  # as the browser's own dialog does
-        sheets = re.findall(rb"/MediaBox *\[([^]]*)\]", base64.b64decode(paper["data"]))
-        assert sheets == [b"0 0 960 540"] * count  # a slide a sheet, lying
         far, near, again = browser.execute_script(NEARER)
         assert near > 1.3 * far
         assert again == far
@@ -103,3 +100,7 @@ def test_no_slide_overflows_and_nothing_comes_from_outside(deck, browser):
         assert failures == []
         assert [address for address in requests if is_outside(address, home)] == []
         assert [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})  # or what is printed is the screen's
+        paper = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})  # as the browser's own dialog does
+        sheets = re.findall(rb"/MediaBox *\[([^]]*)\]", base64.b64decode(paper["data"]))
+        assert sheets == [b"0 0 960 540"] * count  # a slide a sheet, lying
