@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 Slip = str | Callable[..., Any]  # edits of the solution's own lines, or a wrong answer as a function
 
-_CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?::nbgrader: ([^\n]*)\n)?(.*?)^```$", re.M | re.S)
+_CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?::nbgrader: ([^\n]*)\n)?(?::tags: [^\n]*\n)?(.*?)^```$", re.M | re.S)
 _BODY = re.compile(r"( *)### BEGIN SOLUTION\n(.*?) *### END SOLUTION\n?", re.S)
 _TOP = re.compile(r"^\*(\d+) minutes\. Level: (one star|two stars|three stars)\.(?:[^*]*\sBy parts: ([\d +]+) minutes\.)?", re.M)
 
