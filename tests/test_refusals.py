@@ -642,12 +642,13 @@ ALSO = {
 UNTRIED = {
     "approximate", "base", "constrain", "decide", "estimator", "executor", "f", "family", "fn", "kernel", "log", "log_density",
     "log_target", "mgf", "model", "optimizer", "predict", "probabilities", "record", "refit", "rule", "simulate", "term", "utility", "w",
-    "documents", "fit", "held", "network", "posterior", "seen", "folder", "group", "name", "variable",
+    "documents", "fit", "held", "network", "posterior", "seen", "folder", "group", "name", "variable", "log_normaliser",
 }  # fmt: skip
 # And those of one function, with the arguments of the line that they are made of, or the reason.
 MADE_OF = {
     "fit.fit": {"data": "what the model takes"},
     "lcvi.calibrate": {"objective": "its fields, by name", "optimisation": "its fields, by name"},
+    "vi.natural_gradient": {"objective": "a function"},
     "gradients.once": {"data": "what the model takes", "lam": "an estimator does not look at it; fit does"},
     "models.check_pools": {"data": "positives, pools, size"},
     "models.regression_posterior": {"data": "x, y"},
