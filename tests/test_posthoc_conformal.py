@@ -31,6 +31,7 @@ def test_it_is_numpys_quantile_of_the_scores_and_one_that_is_infinite(n, level):
 
 
 def test_a_level_in_per_cent_is_not_pushed_up_by_rounding():
+    assert conformal_quantile([2.0, 1.0, 3.0], 1e-12) == 1.0
     assert [conformal_quantile(np.arange(1.0, 100.0), share / 100) for share in range(1, 100)] == list(range(1, 100))
 
 

@@ -23,7 +23,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from course_pkg import convergence, data, families, fit, gradients, implicit, is_gradients, lambertw, lcvi, mcmc, models, posthoc, vi
+from course_pkg import convergence, data, families, fit, gradients, implicit, is_gradients, lambertw, large, lcvi, mcmc, models, posthoc, vi
 from course_pkg import decisions as d
 from course_pkg.models import Rows
 
@@ -544,6 +544,19 @@ CASES = {
         )[:2],
         {"key": KEY, "lam": LAM, "steps": 2, "settings": fit.QUIET, "average": 0.5, "tolerance": 0.1, "window": 2},
     ),
+    "large.minibatches": (
+        lambda key, size: next(large.minibatches(key, Rows(X, Y), size)(0)).rows,
+        {"key": KEY, "size": 2},
+    ),
+    "large.fit_stream": (
+        lambda **given: large.fit_stream(
+            estimator=gradients.path_derivative(REGRESSION, NORMAL, 2),
+            optimizer=optax.adam(0.1),
+            batches=large.minibatches(KEY, Rows(X, Y), 2),
+            **records({"steps": 2, **given}, settings=fit.QUIET),
+        )[:2],
+        {"key": KEY, "lam": LAM, "steps": 2, "settings": fit.QUIET, "average": 0.5},
+    ),
     "fit.robbins_monro": (lambda **given: fit.robbins_monro(**given)(2), {"rate": 1.0, "power": 0.7, "delay": 2.0}),
     # how runs end, draws with implicit derivatives
     "convergence.rise": (convergence.rise, {"objective": TRACE}),
@@ -611,6 +624,7 @@ EXEMPT = {
     "gradients.no_state": HOT,
     "gradients.rows_and_scale": HOT,
     "gradients.take": HOT,
+    "large.shard": "takes rows of a model and devices",
     "data.breast_cancer": FUNCTIONS_ONLY,
     "data.diabetes": FUNCTIONS_ONLY,
     "data.schools": FUNCTIONS_ONLY,
@@ -647,6 +661,8 @@ UNTRIED = {
 # And those of one function, with the arguments of the line that they are made of, or the reason.
 MADE_OF = {
     "fit.fit": {"data": "what the model takes"},
+    "large.minibatches": {"data": "what the model takes", "reading": "a record"},
+    "large.fit_stream": {"batches": "what minibatches gives", "checkpoint": "a file"},
     "lcvi.calibrate": {"objective": "its fields, by name", "optimisation": "its fields, by name"},
     "vi.natural_gradient": {"objective": "a function"},
     "gradients.once": {"data": "what the model takes", "lam": "an estimator does not look at it; fit does"},
@@ -670,7 +686,19 @@ KEY_0_WHERE_NONE_IS_GIVEN = {f"lcvi.Calibration.{name}" for name in ("decide", "
     "posthoc.bootstrap_prior",
 }
 SEEDS = {"lcvi.calibrate"}  # which take a whole number for the key with that seed
-NO_KEYS = [0, -1, None, 1.5, "a", np.uint32(7), np.zeros(2), jax.random.split(KEY), jax.random.split(jax.random.PRNGKey(0)), KEY[None]]
+NO_KEYS = [
+    0,
+    -1,
+    None,
+    1.5,
+    "a",
+    np.uint32(7),
+    [0, 0],
+    np.zeros(2),
+    jax.random.split(KEY),
+    jax.random.split(jax.random.PRNGKey(0)),
+    KEY[None],
+]
 
 
 def spoilt(valid):
@@ -700,7 +728,7 @@ SLOW = {"mcmc.run_chains", "mcmc.sample_chain", "mcmc.pareto_smooth", "lambertw.
     "is_gradients.sag", "is_gradients.saga", "is_gradients.isag", "is_gradients.importance_weights", "lcvi.calibrated", "vi.psis_khat",
     "vi.cavi_regression", "vi.cavi_mixture", "vi.cavi_normal", "vi.em_mixture", "vi.lda", "vi.stochastic_lda", "mcmc.tune_hmc"} | {
     "posthoc.fit_decision_maker", "posthoc.cross_validate", "posthoc.correct", "lcvi.amortise", "lcvi.calibrate", "lambertw.fit_mle",
-    "lambertw.fit_igmm", "fit.fit", "is_gradients.anchored", "is_gradients.isgd", "is_gradients.running_average",
+    "lambertw.fit_igmm", "fit.fit", "large.fit_stream", "is_gradients.anchored", "is_gradients.isgd", "is_gradients.running_average",
     "implicit.draw_gamma", "implicit.draw_von_mises",
 }  # fmt: skip
 
@@ -838,7 +866,7 @@ def test_whatever_is_given_is_refused_by_name_or_answered(place, value):
 
 MODULES = [
     "decisions", "mcmc", "is_gradients", "lambertw", "lcvi", "posthoc", "vi", "models", "gradients", "families", "fit", "data",
-    "convergence", "implicit",
+    "convergence", "implicit", "large",
 ]  # fmt: skip
 
 

@@ -151,5 +151,9 @@ def test_what_has_no_metric_is_refused():
         fisher(normal, [0.0, 0.5])
     with pytest.raises(ValueError, match="log_normaliser is a straight line"):
         natural_gradient(lambda e: jnp.exp(e[0] + e[1]), lambda e: -(e @ e), [0.0, 0.0])
+    for seed in range(5):  # softmax: one number too many, which rounding hides
+        eta = np.random.default_rng(seed).normal(size=4)
+        with pytest.raises(ValueError, match="leave a redundant parameter out"):
+            natural_gradient(jax.nn.logsumexp, lambda e: -(e @ e), eta)
     with pytest.raises(ValueError, match="objective fails on JAX's arrays"):
         natural_gradient(normal, lambda e: float(np.asarray(e).sum()), [0.0, -0.5])

@@ -37,9 +37,9 @@ CELL_SECONDS = 600  # a cell that takes longer hangs
 PAGE_SECONDS = 60  # what a page may take on two cores before it is worth a remark
 KEPT_KEYS = 3  # so that going back and forth between two states of the package re-executes nothing
 PROCESSES = 2
-# Two fifths of a page's time is compiling. Without LLVM's costlier passes a long function takes half as long to compile
-# and runs as fast, and most results are the same to the bit; without any of its passes, long chains would take three times as long. Nothing
-# is cut into parts to compile side by side, since both cores are busy.
+# Two fifths of a page's time is compiling. Without LLVM's costlier passes a long function takes half as long to compile and runs as fast,
+# and most results are the same to the bit; without any of its passes, long chains would take three times as long. Nothing is cut into
+# parts to compile side by side, since both cores are busy.
 COMPILER = {
     "XLA_FLAGS": "--xla_backend_optimization_level=1 --xla_backend_extra_options=xla_cpu_disable_loop_unrolling"
     " --xla_cpu_parallel_codegen_split_count=1"

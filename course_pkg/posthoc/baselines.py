@@ -86,5 +86,5 @@ def conformal_quantile(scores, level) -> float:
     """
     _guard.numbers("scores", scores, ndim=1)
     ordered = np.sort(_guard.array("scores", scores))
-    k = math.ceil(round(_guard.proportion("level", level) * (len(ordered) + 1), 9))  # 0.56 * 25 is a little more than 14
+    k = max(1, math.ceil(round(_guard.proportion("level", level) * (len(ordered) + 1), 9)))  # 0.56 * 25 is a little more than 14
     return float(ordered[k - 1]) if k <= len(ordered) else math.inf

@@ -1,9 +1,8 @@
 """Chapter 3: variational inference by hand.
 
 Read `cavi` first (one factor at a time), then `em` (a point in the place of a factor), `documents`, `lda_steps` and `lda` (the same on
-counts of words), `lda_online` (from minibatches), `natural` (why its steps
-are what they are) and `held_out` (on new documents), `divergences` (what else could be made small) and
-`checks` (whether it worked).
+counts of words), `lda_online` (from minibatches), `natural` (why its steps are what they are) and `held_out` (on new documents),
+`divergences` (what else could be made small) and `checks` (whether it worked).
 """
 
 from course_pkg.vi.cavi import Ascent, Mixture, NormalGamma, cavi_mixture, cavi_normal, cavi_regression

@@ -68,6 +68,13 @@ def natural_gradient(log_normaliser: Callable, objective: Callable, eta):
     eta = _guard.numbers("eta", eta, ndim=1)
     _guard.traceable("objective", objective, eta)
     direction = jnp.linalg.solve(metric, jax.grad(objective)(eta))
-    if not _guard.traced(direction) and not bool(jnp.isfinite(direction).all()):
+    if not _guard.traced(direction) and (not bool(jnp.isfinite(direction).all()) or _singular(metric)):
         raise ValueError(f"log_normaliser is a straight line in some direction at eta = {eta}; leave a redundant parameter out")
     return direction
+
+
+def _singular(metric) -> bool:
+    """Whether rounding is all that gives the matrix an inverse, each statistic measured in its own standard deviation."""
+    size = jnp.sqrt(jnp.diagonal(metric))
+    least = jnp.linalg.eigvalsh(metric / jnp.outer(size, size))[0]
+    return not bool(least > 4 * len(size) * jnp.finfo(metric.dtype).eps)
