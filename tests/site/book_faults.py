@@ -6,7 +6,7 @@ from urllib.parse import unquote, urlsplit
 
 from book_browser import Visit, is_outside
 
-SCROLLERS = 7  # a page may have, on a phone
+SCROLLERS = 6  # a page may have, on a phone
 
 
 def fault_in_loading(visit: Visit, home: str) -> list[str]:
