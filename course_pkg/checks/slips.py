@@ -60,8 +60,8 @@ def shared_slip(
     if 0 < len(off) < len(want[0]):
         some = [tuple(part[k] for k in off) for part in want]
         mine = [tuple(part[k] for k in off) for part in got]
-        words = _shape(mine, some, cases) or _close(mine, some)
-        return f"{_which(off, parts)}{words}"
+        which = _which(off, parts)
+        return which + (_shape(mine, some, cases) or (which and _close(mine, some)))
     if len(want[0]) > 1 and _alike(got, [w[::-1] for w in want]):
         return "These are right, and in the wrong order. "
     return _shape(got, want, cases) or _other_inputs(got, cases, solution) or _close(got, want)
