@@ -7,6 +7,7 @@ The words come from book/appendix/glossary.toml; a term's page is the first, in 
 """
 
 import argparse
+import functools
 import re
 import sys
 import tomllib
@@ -38,6 +39,7 @@ def read() -> list[dict[str, Any]]:
     return tomllib.loads(SOURCE.read_text("utf8"))["term"]
 
 
+@functools.cache
 def pages() -> list[Path]:
     """The chapters' pages in the order in which the book shows them."""
     toc = yaml.safe_load((BOOK / "_toc.yml").read_text("utf8"))

@@ -7,7 +7,7 @@ a failed assert stops the build. Seeds are claimed for an assert only if it stan
 """
 
 import ast
-import copy
+from collections.abc import Iterator
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode, NbMetadataCollector
@@ -29,20 +29,22 @@ def given(*trees: ast.AST) -> set[str]:
     return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
+def unpicked(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of an expression without ``found[0]`` and ``found[best]``, of who knows how many seeds; ``found["name"]`` stays."""
+    if isinstance(node, ast.Subscript):
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not any(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys):
+            return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        yield from unpicked(child)
+
+
 def reach(expression: ast.AST, made: dict[str, int]) -> int:
     """At how many seeds an expression was computed, by what it loops over and what it mentions; what picks a place claims none."""
-    expression = Unpicked().visit(copy.deepcopy(expression))
-    known = {name: n for name, n in made.items() if name not in given(expression)}  # a comprehension's own names hide others
-    return max((seeds_of(node) or known.get(getattr(node, "id", ""), 0) for node in ast.walk(expression)), default=0)
-
-
-class Unpicked(ast.NodeTransformer):
-    """Leaves out ``found[0]`` and ``found[best]``, which are of one seed or of who knows how many; ``found["name"]`` stays."""
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        named = any(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in keys)
-        return self.generic_visit(node) if named else ast.Constant(None)
+    found = list(unpicked(expression))
+    own = {node.id for node in found if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}  # of comprehensions, hide others
+    return max((seeds_of(node) or made.get(getattr(node, "id", ""), 0) * (getattr(node, "id", "") not in own) for node in found), default=0)
 
 
 def asserts(body: list[ast.stmt], made: dict[str, int], around: int = 0) -> list[int]:

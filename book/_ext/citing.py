@@ -3,11 +3,13 @@
 And a word on how far the list of references can be trusted: which entries were looked up, by appendix/looked-up.toml.
 """
 
+import functools
 import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pybtex.plugin
 import sphinxcontrib.bibtex.plugin
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
@@ -66,6 +68,8 @@ class RoundAuthorYear(AuthorYearReferenceStyle):
 
 
 def setup(app) -> dict:
+    # asked anew at each citation, pybtex would look through all that is installed 800 times
+    pybtex.plugin._load_entry_point = functools.cache(pybtex.plugin._load_entry_point)
     app.add_directive("looked-up", LookedUp)
     sphinxcontrib.bibtex.plugin.register_plugin("sphinxcontrib.bibtex.style.referencing", "author_year_round", RoundAuthorYear)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
