@@ -8,6 +8,7 @@ A page of `appendix/api` says in comments what it holds, and everything else is 
     % entries                      signature and docstring of every name in a table of the page
 """
 
+import functools
 import importlib
 import inspect
 import re
@@ -27,6 +28,7 @@ SPELLED = (
 )
 
 
+@functools.cache
 def public(module: str) -> list[str]:
     """The functions and classes that a module offers: what ``__all__`` says, else what it defines itself, in the order of the files."""
     found = importlib.import_module(f"course_pkg.{module}")
