@@ -11,6 +11,15 @@ from sphinx.util.docutils import SphinxDirective
 LANE, LINE = 68, 46  # pixels: the height of a chapter's lane on the map, and where in it the pages lie
 PICTURE = "_static/picture.png"  # by tests/site/picture.py
 PICTURE_SHOWS = "The front page’s title and dial: a falling density of the day of the next failure, and the expected loss of each day."
+# by script, because a page that is opened from a folder may not ask for a font in this way
+PRELOAD = """
+<script>
+  if (location.protocol !== "file:")
+    for (const style of ["normal", "italic"]) {
+      const href = `FONTS/source-serif-4-latin-wght-${style}.woff2`;
+      document.head.append(Object.assign(document.createElement("link"), { rel: "preload", as: "font", crossOrigin: "", href }));
+    }
+</script>"""
 STARS = ("", "★", "★★", "★★★")
 
 
@@ -217,9 +226,7 @@ def head(app, pagename, _templatename, context, doctree) -> None:
     context["book_contents"] = side(app, pagename, context["pathto"])
     if doctree is None:
         return
-    for style in ("normal", "italic"):
-        font = context["pathto"](f"_static/fonts/source-serif-4-latin-wght-{style}.woff2", 1)
-        context["metatags"] += f'\n<link rel="preload" as="font" type="font/woff2" href="{font}" crossorigin />'
+    context["metatags"] += PRELOAD.replace("FONTS", context["pathto"]("_static/fonts", 1))
     # the list of works is a list of items: the role that docutils gives them is no longer one
     context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
     title = html.escape(re.sub(r"<[^>]*>", "", context.get("title", "")), quote=True).replace("&amp;", "&")
