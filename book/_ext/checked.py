@@ -56,7 +56,8 @@ def verdicts(row: Row, state: str) -> tuple[str, str]:
             said = f"{checks.some(fails, 'line')} fail{'s' * (fails == 1)} at {shifts}" if fails else f"all hold at {shifts}"
         else:
             said = "the same" if found["same"] else "something else"
-        words.append(f"{said}, {day(found['date'])}{'' if found['package'] == state else ' †'}")
+        date = f"{day(found['date'])}{'' if found['package'] == state else ' †'}".replace(" ", "\N{NO-BREAK SPACE}")
+        words.append(f"{said}, {date}")
     return words[0], words[1]
 
 

@@ -29,6 +29,8 @@ UNUSED = {
     on_search: re.compile(rf"\s*<script[^>]*/?(?:{names})\.js[^>]*></script>")
     for on_search, names in ((False, f"fontawesome|{SEARCH}"), (True, "fontawesome"))
 }
+PICTURE = re.compile(r'<img (?=[^>]*src="(?:\.\./)*(_images/[^"]*\.svg)")(?![^>]* (?:width|height|style)=)')
+SIZE = re.compile(r'<svg [^>]*?width="([\d.]+)(?:px)?" height="([\d.]+)(?:px)?"')
 OUTSIDE = re.compile(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"'\s>]+)", re.IGNORECASE)
 
 
@@ -51,19 +53,27 @@ def copy_mathjax(app, exception) -> None:
             shutil.copyfile(file, copy)
 
 
-def lighten(app, exception) -> None:
-    """Leave out half of what a page weighs: icons as a program beside the same as a font, and, but for the search page, the search's index.
+def with_size(picture: re.Match, folder: Path) -> str:
+    """The start of a picture's tag, with the room that it will take: then nothing moves when it comes."""
+    found = SIZE.search((folder / picture[1]).read_text("utf8")[:2000])
+    return f'{picture[0]}width="{found[1]}" height="{found[2]}" ' if found else picture[0]
+
+
+def finish(app, exception) -> None:
+    """Say how large pictures are, and leave out half of what a page weighs: icons as a program beside the same as a font, and, but for
+    the search page, the search's index.
 
     The theme loads both everywhere, for icons of one's own and for results while one types, which this book has not.
     """
     if exception is not None or app.builder.format != "html":
         return
-    for file in Path(app.outdir).rglob("*.html"):
+    folder = Path(app.outdir)
+    for file in folder.rglob("*.html"):
         page = file.read_text("utf8")
-        lighter = UNUSED[file.stem == "search"].sub("", page)
-        if lighter != page:
-            file.write_text(lighter, "utf8")
-    for file in (Path(app.outdir) / "_static" / "scripts").glob("fontawesome.js*"):
+        finished = PICTURE.sub(lambda found: with_size(found, folder), UNUSED[file.stem == "search"].sub("", page))
+        if finished != page:
+            file.write_text(finished, "utf8")
+    for file in (folder / "_static" / "scripts").glob("fontawesome.js*"):
         file.unlink()
 
 
@@ -94,5 +104,5 @@ def setup(app) -> dict:
     app.connect("doctree-resolved", refuse_outside)
     app.connect("html-page-context", offer_notebook, priority=400)  # before the theme draws its buttons
     app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", lighten)
+    app.connect("build-finished", finish)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,6 +11,15 @@ from sphinx.util.docutils import SphinxDirective
 LANE, LINE = 68, 46  # pixels: the height of a chapter's lane on the map, and where in it the pages lie
 PICTURE = "_static/picture.png"  # by tests/site/picture.py
 PICTURE_SHOWS = "The front page’s title and dial: a falling density of the day of the next failure, and the expected loss of each day."
+# by script, because a page that is opened from a folder may not ask for a font in this way
+PRELOAD = """
+<script>
+  if (location.protocol !== "file:")
+    for (const style of ["normal", "italic"]) {
+      const href = `FONTS/source-serif-4-latin-wght-${style}.woff2`;
+      document.head.append(Object.assign(document.createElement("link"), { rel: "preload", as: "font", crossOrigin: "", href }));
+    }
+</script>"""
 STARS = ("", "★", "★★", "★★★")
 
 
@@ -44,13 +53,17 @@ class Map(FrontPiece):
         at = {page.name: self.place(page, columns) for page in pages}
         links = [link for link in contents.needed_links() if link[1] in at]
         lines = "".join(f'<path class="e{k}" d="{line(at[a], at[b])}"/>' for k, (a, b) in enumerate(links))
-        dots = "".join(self.dot(page, *at[page.name]) for page in pages)
-        names = "".join(f'<p style="top:{LANE * k}px">{k + 1} <b>{html.escape(lane)}</b></p>' for k, lane in enumerate(lanes))
+        rows = ""
+        for k, lane in enumerate(lanes):
+            dots = "".join(self.dot(page, *at[page.name]) for page in pages if page.part == lane)
+            rows += f'<p id="lane-{k + 1}" style="top:{LANE * k}px">{k + 1} <b>{html.escape(lane)}</b></p>'
+            rows += f'<ul role="list" aria-labelledby="lane-{k + 1}">{dots}</ul>'
         height = LANE * len(lanes)
         drawing = f'<svg viewBox="0 0 100 {height}" preserveAspectRatio="none" aria-hidden="true">{lines}</svg>'
         return (
-            f'<figure class="book-map"><style>{lit(pages, links)}</style><div style="height:{height}px">{drawing}{names}{dots}</div>'
-            "<figcaption>Every page of the eight chapters. Point at one, and the way to it lights up: what it builds on, and what these "
+            f'<figure class="book-map"><style>{lit(pages, links)}</style><a class="past" href="#past-the-map">Past the map</a>'
+            f'<div style="height:{height}px">{drawing}{rows}</div><figcaption id="past-the-map" tabindex="-1">'
+            "Every page of the eight chapters. Point at one, and the way to it lights up: what it builds on, and what these "
             "build on. The paler a page, the fewer its stars.</figcaption></figure>"
         )
 
@@ -65,8 +78,8 @@ class Map(FrontPiece):
         tip = f'<span class="{side}" aria-hidden="true"><b>{title}</b><br>{page.minutes} minutes {STARS[page.stars]}</span>'
         number = page.number.partition(".")[2]
         return (
-            f'<a id="map-{page.number.replace(".", "-")}" class="level-{page.stars}" style="left:{x:g}%;top:{y}px" '
-            f'href="{self.link(page.name)}" aria-label="{words}">{number}{tip}</a>'
+            f'<li><a id="map-{page.number.replace(".", "-")}" class="level-{page.stars}" style="left:{x:g}%;top:{y}px" '
+            f'href="{self.link(page.name)}" aria-label="{words}">{number}{tip}</a></li>'
         )
 
 
@@ -209,10 +222,11 @@ def description(doctree, pagename: str) -> str:
 
 
 def head(app, pagename, _templatename, context, doctree) -> None:
-    """Contents at the side, and title and description for whoever is sent a link."""
+    """Contents at the side, the letters of the first lines, and title and description for whoever is sent a link."""
     context["book_contents"] = side(app, pagename, context["pathto"])
     if doctree is None:
         return
+    context["metatags"] += PRELOAD.replace("FONTS", context["pathto"]("_static/fonts", 1))
     # the list of works is a list of items: the role that docutils gives them is no longer one
     context["body"] = context["body"].replace('role="doc-biblioentry"', 'role="listitem"')
     title = html.escape(re.sub(r"<[^>]*>", "", context.get("title", "")), quote=True).replace("&amp;", "&")

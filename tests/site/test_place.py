@@ -5,7 +5,9 @@ import zipfile
 
 import pytest
 from book_browser import DESKTOP, SITE, VIEWS, pages, set_view
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from tools import exercises, pack
@@ -93,6 +95,19 @@ def test_formulas_are_no_stops_of_the_tabulator_and_can_be_read_aloud(browser, h
     browser.get(f"{home}/decisions/risk.html")
     WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "mjx-container mjx-assistive-mml"))
     assert browser.find_elements(By.CSS_SELECTOR, 'mjx-container[tabindex="0"]') == []
+
+
+def test_pictures_say_how_large_they_are_before_they_come(html):
+    bare = {page: found for page, text in html.items() if (found := re.findall(r"<img (?![^>]*(?:width|style)=)[^>]*>", text))}
+    assert bare == {}
+
+
+def test_the_map_is_one_stop_for_who_goes_past_it(browser, home):
+    browser.get(f"{home}/intro.html")
+    browser.find_element(By.CSS_SELECTOR, ".book-map .past").send_keys(Keys.ENTER)
+    ActionChains(browser).send_keys(Keys.TAB).perform()
+    after = "return !!(document.querySelector('.book-map').compareDocumentPosition(document.activeElement) & 4)"
+    assert browser.execute_script(f"{after} && !document.activeElement.closest('.book-map')")
 
 
 def test_who_wants_less_motion_gets_none(browser, home):

@@ -52,7 +52,7 @@ RIGHT = {  # query: the pages of which one must be among the first three
 
 
 SHOWN = ["credible interval", "leapfrog", "reparameterization trick with z"]  # queries whose list is looked at as the reader sees it
-RANK = "return [...Search._performSearch(...Search._parseQuery(arguments[0]))].reverse().slice(0, 3).map((found) => found[0])"
+FIND = "return [...Search._performSearch(...Search._parseQuery(arguments[0]))].reverse().map((found) => [found[0], found[3]])"
 
 
 def ask(browser, home, query):
@@ -69,10 +69,21 @@ def first_rows(browser):
 
 
 @pytest.fixture(scope="module")
-def ranked(browser, home):
+def found(browser, home):
+    """For each query, its pages in their order; what is found in the package comes with what it is."""
     set_view(browser, VIEWS[0])
     ask(browser, home, SHOWN[0])
-    return {query: browser.execute_script(RANK, query) for query in [*RIGHT, "reparameterisation trick with z"]}
+    return {query: browser.execute_script(FIND, query) for query in [*RIGHT, "reparameterisation trick with z"]}
+
+
+@pytest.fixture(scope="module")
+def ranked(found):
+    return {query: [page for page, _ in rows[:3]] for query, rows in found.items()}
+
+
+def test_a_page_is_listed_once(found):
+    pages = {query: [page for page, what in rows if what is None] for query, rows in found.items()}
+    assert [query for query, names in pages.items() if len(names) > len(set(names))] == []
 
 
 def test_the_right_page_is_among_the_first_three(ranked):
@@ -87,7 +98,7 @@ def test_both_spellings_find_the_same(ranked):
 @pytest.mark.parametrize("query", SHOWN)
 def test_the_list_shows_the_first_three_and_no_code(browser, home, ranked, query):
     ask(browser, home, query)
-    WebDriverWait(browser, 30).until(lambda b: len(first_rows(b)) == 3)
+    WebDriverWait(browser, 30).until(lambda b: len(first_rows(b)) == len(ranked[query]))
     rows = first_rows(browser)
     assert [page for page, _ in rows] == ranked[query]
     assert [text for _, text in rows if any(mark in text for mark in ("\\(", "\\[", "\\frac", "import ", "jnp.", "np."))] == []
