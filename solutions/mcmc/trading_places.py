@@ -46,7 +46,7 @@ SWAP = Record(
     hints=(
         "Write down the product of the targets before and after the exchange. Everything but two likelihoods with two powers cancels.",
         "The log ratio is (beta[k] - beta[k + 1]) * (ell[k + 1] - ell[k]).",
-        "Begin with `new = x.copy()`, and go through the pairs and their coins side by side, with `zip`.",
+        "Begin with a copy of x, and go through the pairs and their coins side by side, with `zip`.",
     ),
     mistakes={
         "Your sign is turned: you send the better place to the hotter rung. Which likelihood stands above after the exchange?": "ell[k + 1] - ell[k] -> ell[k] - ell[k + 1]",
@@ -69,7 +69,7 @@ EVIDENCE = Record(
     hints=(
         "Z(0) is 1, since the prior is normalised. Multiply the ratios of neighbours from there to Z(1).",
         "Each ratio is a mean over the draws of the hotter rung, k + 1. Take the log of the mean, and add.",
-        "Begin with `total = 0.0`, and add one log of a mean for each pair of neighbours.",
+        "Begin with 0.0, and add the log of one mean for each pair of neighbours.",
     ),
     mistakes={
         "You averaged over the draws of the colder rung. The mean in the formula is over the hotter one.": "ell[k + 1] -> ell[k]",
