@@ -237,6 +237,10 @@ CASES = {
         lambda step_size, steps, inverse_mass, jitter: moved(mcmc.hmc(flat, step_size, steps, inverse_mass=inverse_mass, jitter=jitter)),
         {"step_size": 0.5, "steps": 2, "inverse_mass": np.array([1.0, 2.0]), "jitter": 0.1},
     ),
+    "mcmc.tempered": (
+        lambda betas: moved(mcmc.tempered(flat, flat, betas, lambda target, beta: mcmc.random_walk(target, 2.0 - beta)), STARTS),
+        {"betas": np.array([1.0, 0.2])},
+    ),
     "mcmc.dual_averaging": (lambda step_size, target: mcmc.dual_averaging(step_size, target)[0], {"step_size": 0.5, "target": 0.8}),
     "mcmc.tune_hmc": (
         lambda **given: mcmc.tune_hmc(log_density=flat, **given),
