@@ -14,7 +14,7 @@ from numpyro import distributions as dist
 from scipy import sparse, stats
 
 from course_pkg import decisions, families, gradients, lcvi, models
-from course_pkg.fit import Settings, fit
+from course_pkg.fit import NotFiniteError, Settings, fit
 from course_pkg.is_gradients import Subsample, anchored, isgd
 from course_pkg.models.reading import beyond, check_indices, check_parts
 
@@ -440,6 +440,12 @@ def test_what_is_no_number_is_named_before_the_first_step(name, part, monkeypatc
     found = {"y": "holds nan at position 3", "x": r"holds covariates from which predict draws nan, first at \(3,\)"}
     with pytest.raises(ValueError, match=f"^{name} {found[part]}"):
         use((FREE, spoilt["data"]), held_out=spoilt["held_out"])
+
+
+def test_a_gradient_that_is_not_finite_comes_with_a_word_on_double_precision():
+    with pytest.raises(NotFiniteError) as caught:
+        use((FREE, ROWS), rate=1e30)
+    assert "jax_enable_x64" in caught.value.__notes__[0]
 
 
 @pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])
