@@ -67,7 +67,7 @@ def test_predictions_scatter_as_pymc_s_own(name, request):
         theta = 0.7 * np.random.default_rng(3).normal(size=model.dim)
         ours = np.asarray(jax.vmap(model.predict, (0, None))(jax.random.split(jax.random.key(0), DRAWS), theta), float)
         named = model.constrain(theta)
-    free = {variable: pytensor.tensor.constant(np.asarray(named[variable.name])) for variable in written.free_RVs}
+    free = {variable: pytensor.tensor.constant(np.asarray(named[variable.name], variable.dtype)) for variable in written.free_RVs}
     (seen,) = clone_replace(written.observed_RVs, free, rebuild_strict=False)
     theirs = np.asarray(pm.draw(seen, DRAWS, random_seed=0, mode=INTERPRETED), float)
     middle, wide = np.median(theirs, axis=0), theirs.std(axis=0) + 1e-9

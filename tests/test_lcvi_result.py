@@ -149,6 +149,10 @@ def p_outcome_closed():
     pm.Normal("price", pm.Normal("slope") * pm.Data("size", SIZE), 1.0, observed=PRICE)
 
 
+def p_imputed():
+    pm.Normal("price", pm.Normal("slope") * pm.Data("size", SIZE), 1.0, observed=np.where(SIZE < 1.5, np.nan, PRICE))
+
+
 def p_another_closed():
     size = pm.Data("size", SIZE)
     pm.Normal("price", pm.Normal("slope") * size + PRICE, 1.0, observed=pm.Data("seen", PRICE), shape=size.shape)
@@ -159,11 +163,14 @@ def p_another_closed():
     [
         (p_closed, 14, r"holds 'size', which is no pm.Data of the model \(it has none\); write pm.Data\('size', ...\)"),
         (p_outcome_closed, 3, "price was observed as a plain array, so it keeps its shape; put it into pm.Data .* then calibrate again"),
+        (p_imputed, 3, "price has missing values, whose places belong to the rows .* put price into pm.Data; then calibrate again"),
+        (p_imputed, 14, "price has missing values"),
         (p_another_closed, 14, "other rows than those fitted, and the model holds an array of 14 rows that is no pm.Data"),
         (None, 14, "the program reaches for an array of 14 rows that is no argument of it.* then calibrate again"),
     ],
-    ids=["covariates", "outcome", "another covariate", "numpyro"],
+    ids=["covariates", "outcome", "missing outcomes", "missing outcomes of as many rows", "another covariate", "numpyro"],
 )
+@pytest.mark.filterwarnings("ignore::pymc.exceptions.ImputationWarning")
 def test_a_program_that_holds_its_rows_says_what_to_write(found, written, rows, words):
     if written is None:
         model, data = models.from_numpyro(lambda size, price=None: houses(size + PRICE, price), SIZE, price=PRICE)
@@ -171,7 +178,8 @@ def test_a_program_that_holds_its_rows_says_what_to_write(found, written, rows, 
         with pm.Model() as program:
             written()
         model, data = models.from_pymc(program)
-    result = found._replace(model=model, data=data)
+    fitted = found.calibrated._replace(lam=found.family.init(model.dim))
+    result = found._replace(model=model, data=data, calibrated=fitted)
     for call in (result.decide, result.predict, result.to_datatree):
         with pytest.raises(ValueError, match=words):
             call({"size": SIZE[:rows] + 1.0})

@@ -11,10 +11,10 @@ import pandas as pd
 import pymc as pm
 import pytest
 from numpyro import distributions as dist
-from scipy import sparse
+from scipy import sparse, stats
 
 from course_pkg import decisions, families, gradients, lcvi, models
-from course_pkg.fit import Settings, fit
+from course_pkg.fit import NotFiniteError, Settings, fit
 from course_pkg.is_gradients import Subsample, anchored, isgd
 from course_pkg.models.reading import beyond, check_indices, check_parts
 
@@ -281,6 +281,54 @@ def test_a_program_may_reach_for_which_rows_count():
         model.reading.covariates(data | {"x": X + 1.0})
 
 
+def some_seen(x, known, y=None):
+    mean = numpyro.sample("b", dist.Normal(0, 1)) * x
+    with numpyro.plate("rows", len(x)), numpyro.handlers.mask(mask=known):
+        numpyro.sample("seen", dist.Normal(mean, 1), obs=y)
+
+
+def lives(x, ended, y=None):
+    scale = jnp.exp(numpyro.sample("b", dist.Normal(0, 1)) * x)
+    with numpyro.plate("rows", len(x)):
+        numpyro.sample("seen", dist.RightCensoredDistribution(dist.Weibull(scale, 1.5), ~ended), obs=y)
+
+
+def failures(x, ended, y=None):
+    rate = jnp.exp(numpyro.sample("b", dist.Normal(0, 1)) * x)
+    numpyro.sample("seen", dist.RightCensoredDistribution(dist.Poisson(rate), ~ended), obs=y)
+
+
+def pairs_seen(x, known, y=None):
+    mean = numpyro.sample("b", dist.Normal(0, 1)) * x[:, None]
+    numpyro.sample("seen", dist.Normal(mean, jnp.ones(2)).to_event(1).mask(known), obs=y)
+
+
+def test_what_a_program_masks_counts_in_no_report():
+    known, anything = np.arange(N) % 3 > 0, np.where(np.arange(N) % 2 > 0, -999.0, np.nan)
+    result = use(models.from_numpyro(some_seen, X, known, np.where(known, Y, anything)))
+    cost = (Y - np.asarray(result.plain.decisions)) ** 2
+    assert result.train.baseline == pytest.approx(cost[known].mean(), rel=1e-5)
+    model, data = models.from_numpyro(pairs_seen, X, known, np.column_stack([Y, Y]))
+    assert model.reading.mask(data).tolist() == [[k, k] for k in known.tolist()]
+    assert models.from_numpyro(lives, X, known, Y**2)[0].reading.mask is None
+
+
+def test_a_report_on_bounds_says_that_they_are_bounds():
+    with pytest.warns(lcvi.CalibrationWarning, match="seen is censored: .* a bound was seen"):
+        result = use(models.from_numpyro(lives, X, np.arange(N) % 3 > 0, Y**2 + 0.1))
+    assert "censored" in str(result)
+    assert not models.from_numpyro(lives, X, np.ones(N, bool), Y**2 + 0.1)[0].reading.doubt
+
+
+def test_what_is_censored_is_predicted_as_if_it_were_not():
+    ended, b, y = np.arange(N) % 3 > 0, 0.3, np.arange(N) % 4
+    assert not models.from_numpyro(lives, X, ended, Y**2 + 0.1)[0].reading.no_gradient  # a life is a smooth function of b
+    model, data = models.from_numpyro(failures, X, ended, y)
+    assert model.reading.values == (0, None)
+    found = model.reading.log_prob(jnp.array([b]), data, jnp.asarray(y))
+    np.testing.assert_allclose(found, stats.poisson.logpmf(y, np.exp(b * X)), rtol=1e-4, atol=1e-5)
+
+
 def use(built, held_out=None, **chosen):
     model, data = built
     few = lcvi.Optimisation(steps=2, progress=False, **chosen)
@@ -364,7 +412,7 @@ BAD = [
     (lambda: models.from_numpyro(n_schools, [[1.0], [2.0, 3.0]], Y[:2]), "sigma is no regular array of numbers"),
     (lambda: models.from_numpyro(n_schools, sparse.eye(2), Y[:2]), r"sigma is a sparse table; pass sigma.toarray\(\)"),
     (lambda: use(models.from_numpyro(n_field, X, Y)), "seen is one draw of MultivariateNormal for all rows"),
-    (lambda: use(models.from_numpyro(n_two_lengths, np.ones(6), np.ones(4))), "predict draws several outcomes"),
+    (lambda: use(models.from_numpyro(n_two_lengths, np.ones(6), np.ones(4))), "draws several outcomes .*'second'.*give models.read_as"),
     (
         lambda: use(models.from_numpyro(n_schools, np.ones(6), np.arange(6.0))).decide({"sigma": np.ones(3)}),
         "other rows than the 6 that were fitted, and theta has an entry for each of these and none for new ones",
@@ -392,6 +440,12 @@ def test_what_is_no_number_is_named_before_the_first_step(name, part, monkeypatc
     found = {"y": "holds nan at position 3", "x": r"holds covariates from which predict draws nan, first at \(3,\)"}
     with pytest.raises(ValueError, match=f"^{name} {found[part]}"):
         use((FREE, spoilt["data"]), held_out=spoilt["held_out"])
+
+
+def test_a_gradient_that_is_not_finite_comes_with_a_word_on_double_precision():
+    with pytest.raises(NotFiniteError) as caught:
+        use((FREE, ROWS), rate=1e30)
+    assert "jax_enable_x64" in caught.value.__notes__[0]
 
 
 @pytest.mark.parametrize(("call", "words"), BAD, ids=[words for _, words in BAD])

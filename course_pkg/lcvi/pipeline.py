@@ -13,7 +13,7 @@ from course_pkg import _guard, convergence, families, gradients
 from course_pkg.decisions import Reduction, paired_reduction
 from course_pkg.decisions.rules import as_loss
 from course_pkg.families import Family
-from course_pkg.fit import Settings, fit
+from course_pkg.fit import NotFiniteError, Settings, fit
 from course_pkg.lcvi import closed, discrete, networks, outcomes, steps, utilities
 from course_pkg.lcvi.options import Objective, Optimisation, checked_objective, checked_optimisation
 from course_pkg.lcvi.result import (
@@ -31,6 +31,7 @@ from course_pkg.lcvi.utilities import Utility, loss_of
 from course_pkg.models import as_model, require_differentiable
 from course_pkg.models.reading import beyond, check_indices
 
+COARSE = 'Densities of far tails are often finite in double precision alone: jax.config.update("jax_enable_x64", True), before all else.'
 DEFAULT_OBJECTIVE, DEFAULT_OPTIMISATION = Objective(), Optimisation()
 
 
@@ -120,6 +121,8 @@ def calibrate(
 
     if words := beyond(model, known):
         warn(f"data send the model beyond the end of an array, where JAX takes the last entry: {words}; count from 0", CalibrationWarning)
+    if words := model.reading.doubt:
+        warn(words, CalibrationWarning)
     if held_out is not None and (words := same_units("held_out", model, data, model.reading.covariates(held_out))):
         warn(words, CalibrationWarning)
     adam = optax.adam(optimisation.rate)  # one object: with another the same steps would compile again
@@ -128,7 +131,12 @@ def calibrate(
 
     def climb(label, k, estimator, begin):
         estimator = estimator if optimisation.batch is None else gradients.minibatch(estimator, optimisation.batch)
-        return fit(k, estimator, adam, begin, data, optimisation.steps, settings._replace(label=label))
+        try:
+            return fit(k, estimator, adam, begin, data, optimisation.steps, settings._replace(label=label))
+        except NotFiniteError as problem:
+            if not jax.config.jax_enable_x64:
+                problem.add_note(COARSE)
+            raise
 
     plain = gradients.reparameterized(model, family, optimisation.samples, entropy="closed form" if family.affine else "monte carlo")
     start = climb("warm start", keys[7], plain, family.init(model.dim)).lam if optimisation.warm_start else family.init(model.dim)
@@ -248,7 +256,7 @@ def _shape_drawn(model, name, rows) -> tuple[int, ...]:
     except (TypeError, ValueError) as problem:  # JAX's words for shapes that do not go together, and an adapter's for what is missing
         raise ValueError(f"{name} does not fit predict: {problem}") from problem
     if not isinstance(drawn, jax.ShapeDtypeStruct):
-        raise ValueError("predict draws several outcomes; calibrate one decision at a time, with a model whose predict returns one array")
+        raise ValueError(_several(drawn))
     if jnp.issubdtype(drawn.dtype, jnp.complexfloating):
         raise ValueError(f"{name} makes predict draw {drawn.dtype} numbers; give real ones")
     if not jnp.issubdtype(drawn.dtype, jnp.floating) and None in (model.reading.log_prob, model.reading.values):
@@ -257,6 +265,15 @@ def _shape_drawn(model, name, rows) -> tuple[int, ...]:
             "models.read_as(model, log_prob=lambda theta, covariates, y: ..., values=(least, greatest))"
         )
     return drawn.shape
+
+
+def _several(drawn) -> str:
+    names = [repr(name) for name in drawn] if isinstance(drawn, dict) else ["0"]
+    return (
+        f"predict draws several outcomes ({', '.join(names)}); decide about one: after whole, data = models.as_model(program, data) give "
+        f"models.read_as(whole._replace(predict=lambda key, theta, x: whole.predict(key, theta, x)[{names[-1]}]), "
+        "outcome=lambda data: ...), with what was seen of it"
+    )
 
 
 def _foresee(model, given, loss, objective, data):

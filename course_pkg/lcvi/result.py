@@ -25,8 +25,8 @@ MOVED = 6  # unknowns that a figure shows
 
 
 class CalibrationWarning(UserWarning):
-    """Calibration made decisions worse on data that it had not seen or left its sum over outcomes behind, an index is too large, or rows
-    were taken for those that were fitted.
+    """Calibration made decisions worse on data that it had not seen or left its sum over outcomes behind, an index is too large, rows
+    were taken for those that were fitted, or outcomes are bounds.
     """
 
 

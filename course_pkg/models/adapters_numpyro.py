@@ -26,6 +26,13 @@ TOGETHER = (
 )
 
 
+BOUNDS = (
+    "{} is censored: of some rows a bound was seen in the place of the outcome that is predicted, and mean losses on outcomes take it for "
+    "that; judge on rows that were followed to the end"
+)
+CENSORED = "censored", "left_censored", "right_censored"
+
+
 def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     r"""A NumPyro model, called with ``fn(*args, **kwargs)``, as a `Model` together with its data.
 
@@ -33,7 +40,8 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
     has the Jacobians; the likelihood is the observed sites and ``numpyro.factor``, so a minibatch scales factors too. `constrain` adds the
     deterministic sites. A program with an unknown for each row does not go with minibatches: the unknowns stay as many as they were.
     What is a row and what the outcome is read from the program: the outcome is the argument that is observed, and the arrays as long as it
-    have an entry for each row. Of an outcome whose draws have no derivative the reading has the log probability.
+    have an entry for each row. Of an outcome whose draws have no derivative the reading has the log probability. What the program masks
+    does not count, and may be anything.
 
     Args:
         fn: a NumPyro model whose latent sites are continuous.
@@ -115,7 +123,12 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
             named[name] = named[name] if like is None else _as_many(k, drawn[name], jnp.shape(like))
         return next(iter(named.values())) if len(named) == 1 else named
 
-    discrete = [name for name, site in seen.items() if not site["fn"].has_rsample]
+    def mask(data):
+        positional, by_name = call(data)
+        (name,) = seen
+        return _counted(trace(seed(fn, rng_seed=0)).get_trace(*positional, **by_name)[name])
+
+    discrete = [name for name, site in seen.items() if not _of_entries(site["fn"]).has_rsample]
     if discrete:
         reading = reading._replace(no_gradient=no_derivative(discrete))
         name, only = next(iter(seen)), _by_entry(seen[discrete[0]]["fn"]) if len(seen) == 1 else None
@@ -123,6 +136,7 @@ def from_numpyro(fn: Callable, *args, **kwargs) -> tuple[Model, dict[str, Any]]:
             log_prob = lambda theta, covariates, y: _log_prob(run(jax.random.key(0), theta, covariates)[0][name]["fn"], y)
             reading = reading._replace(log_prob=log_prob, values=_values(only.support))
         predict = refusing(predict, reading.no_gradient)
+    reading = reading._replace(**_seen_in_part(seen, mask))
     model = Model(flat.size, log_prior, log_likelihood, predict, partial(constrain, arguments=None), reading)
     _try(model, data)
     return for_its_rows_alone(model, data, partial(_closed_over, model, data), CLOSED_OVER), data
@@ -196,9 +210,39 @@ def _by_entry(distribution):
 def _of_entries(distribution):
     from numpyro.distributions import Independent, MaskedDistribution
 
-    while isinstance(distribution, Independent | MaskedDistribution):
+    # what is censored has the probability of a bound in some rows, and is drawn as if it were not
+    while isinstance(distribution, Independent | MaskedDistribution) or hasattr(distribution, "censored"):
         distribution = distribution.base_dist
     return distribution
+
+
+def _seen_in_part(seen, mask) -> dict:
+    """What a reading says of outcomes that a program masks, and of those that it knows a bound of."""
+    from numpyro.distributions import MaskedDistribution
+
+    (name, site), *others = seen.items()
+    if others:
+        return {}
+    known = {"mask": mask} if any(isinstance(layer, MaskedDistribution) for layer in _layers(site["fn"])) else {}
+    censored = [getattr(layer, word) for layer in _layers(site["fn"]) for word in CENSORED if hasattr(layer, word)]
+    return known | ({"doubt": BOUNDS.format(name)} if any(map(np.any, censored)) else {})
+
+
+def _counted(site):
+    """Where the outcome of a site counts, in its shape."""
+    from numpyro.distributions import MaskedDistribution
+
+    counts = jnp.ones(jnp.shape(site["value"]), bool)
+    for layer in _layers(site["fn"]):
+        if isinstance(layer, MaskedDistribution):
+            mask = jnp.asarray(layer._mask)
+            counts &= jnp.broadcast_to(mask.reshape((*mask.shape, *(1,) * layer.event_dim)), counts.shape)
+    return counts
+
+
+def _layers(distribution) -> list:
+    """A distribution and those that it is made from, one inside the other."""
+    return [distribution, *(_layers(distribution.base_dist) if hasattr(distribution, "base_dist") else [])]
 
 
 def _log_prob(distribution, y):

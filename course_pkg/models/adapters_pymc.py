@@ -28,9 +28,10 @@ from course_pkg.models.reading import Reading, nothing
 # Distributions whose draw JAX makes by a differentiable function of their parameters.
 DIFFERENTIABLE = {
     "Beta", "Cauchy", "Dirichlet", "Exponential", "Gamma", "Gumbel", "HalfCauchy", "HalfNormal", "InvGamma", "Laplace", "LogNormal",
-    "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform",
+    "Logistic", "MvNormal", "Normal", "Pareto", "StudentT", "Uniform", "Weibull",
 }  # fmt: skip
 BY_DRAWS = "decide from draws of pymc.sample_posterior_predictive instead (decisions.bayes_decision, posthoc.correct)"
+PLACES = "{0} has missing values, whose places belong to the rows that were fitted; leave these rows out and put {0} into pm.Data"
 INSIDE = "the model holds an array of {} rows that is no pm.Data, so it predicts for these rows alone; put it into pm.Data"
 
 
@@ -147,10 +148,15 @@ def _check(model):
             )
     if model.discrete_value_vars:
         name = model.values_to_rvs[model.discrete_value_vars[0]].name
-        whole = name.removesuffix("_unobserved")
-        if name != whole and f"{whole}_observed" in model.named_vars:
+        if whole := _imputed(model, name):
             raise ValueError(f"model imputes missing values of {whole}, which are whole numbers; leave out the rows where it is missing")
         raise ValueError(f"model has the discrete variable {name}; sum it out, for example with pm.Mixture or pymc_extras.marginalize")
+
+
+def _imputed(model, name) -> str:
+    """The outcome whose missing values this variable stands for; empty where it is none of those."""
+    whole = name.removesuffix("_unobserved")
+    return whole if name != whole and f"{whole}_observed" in model.named_vars else ""
 
 
 def _shapes(model):
@@ -284,10 +290,11 @@ def _import_without_a_trace():
 def _mend_draws():
     """Draw a class with its own probability: PyTensor hands JAX log p / (1 - p) for log p, and mixtures choose their parts by it.
 
-    And count successes in double precision, too, where the function that PyTensor takes for it stops.
+    And count successes in double precision, too, where the function that PyTensor takes for it stops, and draw lives, for which it has
+    none.
     """
     from pytensor.link.jax.dispatch.random import jax_sample_fn
-    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV
+    from pytensor.tensor.random.basic import BinomialRV, CategoricalRV, WeibullRV
 
     def draw(key, size, dtype, p):
         return jax.random.categorical(key, jnp.log(p), shape=size).astype(dtype)
@@ -295,8 +302,12 @@ def _mend_draws():
     def successes(key, size, dtype, n, p):
         return jax.random.binomial(key, n, p, shape=size).astype(dtype)
 
+    def life(key, size, dtype, shape):
+        return jax.random.exponential(key, jnp.shape(shape) if size is None else size, dtype) ** (1 / shape)
+
     jax_sample_fn.register(CategoricalRV, lambda op, node: draw)  # noqa: ARG005
     jax_sample_fn.register(BinomialRV, lambda op, node: successes)  # noqa: ARG005
+    jax_sample_fn.register(WeibullRV, lambda op, node: life)  # noqa: ARG005
 
 
 def _is_drawn(variable) -> bool:
@@ -390,6 +401,9 @@ def _for_prediction(model, data, reading, sources, covariates):
         raise ValueError(f"covariates holds {unknown[0]!r}, which is no pm.Data of the model; give some of {sorted(containers)}")
     new = {name: as_data(name, np.asarray(value) if np.ndim(value) == 0 else value) for name, value in covariates.items()}
     check_covariates(new, data, containers, [name for name in reading.rows if name in containers], sources)
+    imputed = [whole for variable in model.free_RVs if (whole := _imputed(model, variable.name))]
+    if imputed and any(other_rows(new, data, name) for name in new):
+        raise ValueError(PLACES.format(imputed[0]))
     length = next((new[name].shape[0] for name in reading.rows if name in new), None)
     for name in (sources & set(reading.rows)) - set(new):
         if length is None or length == data[name].shape[0]:

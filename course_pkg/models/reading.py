@@ -56,6 +56,7 @@ class Reading(NamedTuple):
     values: tuple[int, int | None] | None = None  # least and greatest of a discrete outcome's whole numbers; None for no greatest
     no_gradient: str = ""  # why predict cannot be differentiated in theta, and what to do instead
     no_parts: str = ""  # why the data cannot be taken in parts
+    doubt: str = ""  # why what was seen may be something else than what predict draws
 
 
 DEFAULT = Reading()

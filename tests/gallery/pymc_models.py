@@ -360,7 +360,7 @@ def change_point():
     pm.Poisson("seen", pm.math.switch(days < day, early, late), observed=y)
 
 
-@example(rows="x y", draws=False)
+@example(rows="x y")
 @model_of()
 def survival_by_a_censored_distribution():
     mean, y = regression(y=np.minimum(s.POSITIVE, 1.5))
