@@ -215,6 +215,11 @@ CASES = {
         "step_and_path": call(UP, 1 / UP, 8.0, {"h = 1": UP, "h = 2": UP[:9]}, {"h = 1": 1 / UP, "h = 2": 1 / UP[:9]}),
         "price_of_dimension": call([1, 16, 256], {"random walk": [3.0, 30.0, 400.0], "HMC": [5.0, 9.0, 18.0]}),
     },
+    "harder_targets": {
+        "lost": call(X / 5, np.outer(BELL, BELL), DRAWS, np.stack([DRAWS, -DRAWS])),
+        "ladder": call(X / 5, {"hot": np.outer(BELL, BELL), "cold": np.outer(BELL**2, BELL**2)}, DRAWS, DRAWS),
+        "narrow": call(UP / 25, {1: UP / 50, 10: 10.0 ** (UP / 5 - 6)}),
+    },
     "how_many_rows": {
         "noise_for_money": call(UP, {"at the start": 1 + UP, "at the best q": 20 / UP + UP}, {"at the start": 1.5, "at the best q": 4.5}),
     },

@@ -35,7 +35,7 @@ def ladder(side, densities, stations, draws):
     for number, (title, density) in enumerate(densities.items()):
         ax = fig.add_subplot(grid[0, number])
         _map(ax, side, density, stations)
-        ax.set(title=title, xticks=[], yticks=[])
+        ax.set(title=title, xlabel="east", xticks=[], yticks=[])
     below = fig.add_subplot(grid[1, :])
     below.plot(draws[:, 1], color=BLUE, linewidth=0.6)
     below.set(xlabel="step", ylabel="north, km", ylim=(-5, 5))
