@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,15 +104,15 @@ def open_(ctx: Any, word: str) -> None:
     click.echo(f"{path if word else progress.folder()}   (`make lab` opens it in a browser)")
 
 
-def _checked(path: Path, seconds: float, outdated: Callable[[], bool] = lambda: False) -> int:
-    """Judge a notebook in a process of its own; 0 if all parts pass, 124 after ``seconds``, 1 also where it is ``outdated`` before."""
+def _checked(path: Path, seconds: float, saved: int | None = None) -> int:
+    """Judge a notebook in a process of its own; 0 if all parts pass, 124 after ``seconds``, 1 also where it is ``saved`` anew meanwhile."""
     trial = subprocess.Popen([sys.executable, "-m", "course_pkg.classroom.trial", str(path)], cwd=path.parent, start_new_session=True)
     end = time.monotonic() + seconds
     try:
         while time.monotonic() < end:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return trial.wait(min(0.3, seconds))
-            if outdated():
+            if saved is not None and _saved(path, saved) != saved:
                 return 1
         click.echo(f"No end after {seconds:g} seconds: is there a loop that never ends in a cell?")
         return 124
@@ -143,7 +142,7 @@ def watch(entry: progress.Entry, seconds: float) -> None:
             if (saved := _saved(path, judged)) != judged:
                 judged = saved
                 click.echo(time.strftime("-- %H:%M:%S"))
-                _checked(path, seconds, lambda saved=saved: _saved(path, saved) != saved)  # a loop without end is mended and saved
+                _checked(path, seconds, saved)
             time.sleep(0.5)
     click.echo()
 
