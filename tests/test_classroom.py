@@ -1,6 +1,5 @@
 """The program `course`, used as a student would, in a folder of the test's own."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from click.testing import CliRunner
 from course_pkg import checks
 from course_pkg.checks import catalogue, progress
 from course_pkg.checks.record import ROOT
-from course_pkg.classroom.command import main
+from course_pkg.classroom.command import SECONDS, main
 from tools import exercises
 
 SHEET = "decisions/classification"
@@ -69,6 +68,10 @@ def test_a_sheet_is_solved_in_two_sittings_and_the_next_one_comes(course, work):
     assert f"x {SHEET}/decide" in said
     assert "/ 1.3" in course("list", "decisions")[1]
     assert course("solution", "1.3")[0] == 1
+    status, said = course("solution", "1.3", "decide")  # what has passed is not given up
+    assert status == 0
+    assert "alpha" not in said
+    assert "counts once" in course("solution", "1.3", "threshold", "--give-up")[1]
     assert trial(answer(work, threshold=THRESHOLD))[0] == 0
     assert {f"{SHEET}/threshold", f"{SHEET}/decide"} <= progress.passed()
     assert "1.4 " in course("next")[1]
@@ -113,6 +116,10 @@ def test_a_notebook_that_has_lost_something_is_told_what(course, work):
         assert "Traceback" not in said
         assert words in said
         assert "`course reset classification`" in said
+    course("open", "lcvi/find-the-bug")
+    path = work / "lcvi" / "find-the-bug.ipynb"
+    path.write_text("", "utf8")
+    assert "`course reset lcvi/find-the-bug`" in trial(path)[1]  # there is another sheet of this name
 
 
 def test_a_cell_without_end_is_ended(course, work):
@@ -124,17 +131,23 @@ def test_a_cell_without_end_is_ended(course, work):
     assert time.time() - began < 30
 
 
-def test_watching_judges_at_every_save(course, work):
+def test_watching_judges_at_every_save_also_when_a_cell_never_ends_until_ctrl_c(course, work):
     course("open", SHEET)
     command = [sys.executable, "-c", "from course_pkg.classroom.command import main; main()", "watch", "1.3"]
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         said = iter(watching.stdout.readline, "")
         next(line for line in said if "Not written" in line)
+        answer(work, threshold=THRESHOLD + "\nwhile True:\n    pass")
+        next(line for line in said if line.startswith("--"))
+        mended = time.time()
         answer(work, threshold=THRESHOLD)
         assert next(line for line in said if line.startswith("x"))
+        assert time.time() - mended < SECONDS / 2
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(10) == 0
     finally:
-        os.killpg(watching.pid, signal.SIGTERM)
+        watching.kill()
         watching.wait()
         watching.stdout.close()
 

@@ -3,6 +3,7 @@
 A sheet is named by its number in ``course list``, such as 1.2, or by its name, such as ridge.
 """
 
+import contextlib
 import difflib
 import importlib.metadata
 import os
@@ -103,12 +104,16 @@ def open_(ctx: Any, word: str) -> None:
     click.echo(f"{path if word else progress.folder()}   (`make lab` opens it in a browser)")
 
 
-def _checked(path: Path, seconds: float) -> int:
-    """Judge a notebook in a process of its own; 0 if all parts pass, 124 after ``seconds``."""
+def _checked(path: Path, seconds: float, saved: int | None = None) -> int:
+    """Judge a notebook in a process of its own; 0 if all parts pass, 124 after ``seconds``, 1 also where it is ``saved`` anew meanwhile."""
     trial = subprocess.Popen([sys.executable, "-m", "course_pkg.classroom.trial", str(path)], cwd=path.parent, start_new_session=True)
+    end = time.monotonic() + seconds
     try:
-        return trial.wait(seconds)
-    except subprocess.TimeoutExpired:
+        while time.monotonic() < end:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return trial.wait(min(0.3, seconds))
+            if saved is not None and _saved(path, saved) != saved:
+                return 1
         click.echo(f"No end after {seconds:g} seconds: is there a loop that never ends in a cell?")
         return 124
     finally:
@@ -130,15 +135,32 @@ def check(entry: progress.Entry, seconds: float) -> None:
 @click.option("--seconds", default=SECONDS, show_default=True, help="for all parts together")
 def watch(entry: progress.Entry, seconds: float) -> None:
     """Judge a sheet each time that it is saved, until Ctrl-C."""
-    path, before = _opened(entry.sheet.name), None
+    path, judged = _opened(entry.sheet.name), 0
     click.echo(f"watching {path}; end with Ctrl-C")
-    while True:
-        saved = path.stat().st_mtime_ns if path.exists() else before  # some editors replace a file
-        if saved != before:
-            before = saved
-            click.echo(time.strftime("-- %H:%M:%S"))
-            _checked(path, seconds)
-        time.sleep(0.5)
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            if (saved := _saved(path, judged)) != judged:
+                judged = saved
+                click.echo(time.strftime("-- %H:%M:%S"))
+                _checked(path, seconds, saved)
+            time.sleep(0.5)
+    click.echo()
+
+
+def _saved(path: Path, before: int) -> int:
+    """When a file was saved; ``before`` where it is away for a moment, as some editors replace a file."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return before
+
+
+def _parts(entry: progress.Entry, word: str) -> list[str]:
+    """The names of the parts that end in a word: all, where it is empty."""
+    names = [name for name in entry.minutes if name.endswith(word)]
+    if not names:
+        raise click.ClickException(f"{entry.sheet.name} has no part {word!r}; it has {', '.join(entry.minutes)}")
+    return names
 
 
 @main.command("hint")
@@ -147,9 +169,7 @@ def watch(entry: progress.Entry, seconds: float) -> None:
 @click.option("--level", type=click.IntRange(1, 3), default=1, show_default=True, help="1 the idea, 2 the equation, 3 the first line")
 def hint_(entry: progress.Entry, part: str, level: int) -> None:
     """A hint for a part, or for the first that has not passed."""
-    names = [name for name in entry.minutes if name.endswith(part)]
-    if not names:
-        raise click.ClickException(f"{entry.sheet.name} has no part {part!r}; it has {', '.join(entry.minutes)}")
+    names = _parts(entry, part)
     name = next((name for name in names if name not in progress.passed()), names[0])
     click.echo(name)
     hint(name, level)
@@ -170,14 +190,23 @@ def reset(entry: progress.Entry) -> None:
 
 @main.command()
 @click.argument("entry", type=SHEET, metavar="SHEET")
+@click.argument("part", default="")
 @click.option("--give-up", is_flag=True, help="also where a part has not passed")
-def solution(entry: progress.Entry, give_up: bool) -> None:
-    """Our answers to a sheet, once yours have passed."""
-    if (minutes := entry.left(progress.passed())) and not give_up:
-        raise click.ClickException(f"{minutes} minutes of {entry.sheet.name} are left; `--give-up` shows it all the same")
-    for part, _ in entry.sheet.minutes:
-        click.echo(f"# {sheet.full_name(entry.sheet, part)}: {sheet.handed_in(entry.sheet, part)}\n{sheet.answer_lines(entry.sheet, part)}")
-    click.echo(f"The whole sheet: {ROOT / 'solutions' / entry.sheet.name}.md")
+def solution(entry: progress.Entry, part: str, give_up: bool) -> None:
+    """Our answers to a sheet, or to one part, once yours have passed."""
+    names = _parts(entry, part)
+    left = [name for name in names if name not in progress.passed()]
+    if left and not give_up:
+        ways = f"`course hint {entry.number}` says less, and `--give-up` shows the answers all the same"
+        own = f"; with the name of a part, such as {left[0].split('/')[-1]}, of that part alone" if len(names) > 1 else ""
+        raise click.ClickException(f"not passed yet: {', '.join(left)}. {ways}{own}")
+    for own_part, _ in entry.sheet.minutes:
+        if (name := sheet.full_name(entry.sheet, own_part)) in names:
+            click.echo(f"# {name}: {sheet.handed_in(entry.sheet, own_part)}\n{sheet.answer_lines(entry.sheet, own_part)}")
+    if len(names) == len(entry.minutes):
+        click.echo(f"The whole sheet: {ROOT / 'solutions' / entry.sheet.name}.md")
+    if left:
+        click.echo(f"It counts once it has passed in your own copy: `course check {entry.number}`.")
 
 
 @main.command()

@@ -32,7 +32,8 @@ def verdicts(path: Path) -> Iterator[tuple[str, bool, str]]:
     Raises:
         Unreadable: if the file is no notebook.
     """
-    anew = f"`course reset {path.stem}` puts this file aside, where you can copy from it, and begins the sheet anew."
+    word = path.stem if [name.split("/")[1] for name in sheet_names()].count(path.stem) < 2 else f"{path.parent.name}/{path.stem}"
+    anew = f"`course reset {word}` puts this file aside, where you can copy from it, and begins the sheet anew."
     try:
         notebook = nbformat.read(path, as_version=4)
         cells = [MAGIC.sub(r"\1pass", cell.source) for cell in notebook.cells if cell.cell_type == "code"]
