@@ -34,6 +34,7 @@ def test_a_density_integrates_to_one_and_is_not_normal():
     points = jnp.array(np.stack(np.meshgrid(side, side, indexing="ij"), -1).reshape(-1, 2))
     mass = np.exp(np.asarray(jax.jit(jax.vmap(lambda t: families.log_prob(family, lam, t)))(points), float)) * (side[1] - side[0]) ** 2
     assert np.isclose(mass.sum(), 1, atol=2e-3)
+    points = np.asarray(points, float)
     spread = points - mass @ points
     assert abs((mass[:, None] * spread**3).sum(axis=0)).max() > 0.02
 

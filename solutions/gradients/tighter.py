@@ -54,11 +54,11 @@ DENSITY = Record(
     cases=points,
     reference=by_conditional,
     right="Right. The Jacobian is a triangle, so its log determinant is the log scale, and nothing had to be inverted but a sum and a product.",
-    nudge="Not that density. At x = [[1, 3]] with a = 0, b = log 2 and c = 1 it is [-1 - log(2 pi) - log 2] = [-3.531].",
+    nudge="Not that density. At x = [[2, 8]] with a = 0, b = log 2 and c = 1 it is [-5/2 - log(2 pi) - 2 log 2] = [-5.724].",
     hints=(
         "Undo the layer: the first coordinate is known, so are the scale and the shift of the second.",
         "log q(x) = log N(eps_1) + log N(eps_2) - log |det|, and the Jacobian is [[1, 0], [?, e^(a + b eps_1)]].",
-        "Begin with `log_scale = a + b * x[:, 0]` and `second = (x[:, 1] - c * x[:, 0] ** 2) * np.exp(-log_scale)`",
+        "Begin with `log_scale = a + b * x[:, 0]`, and find the second coordinate of the noise.",
     ),
     mistakes={
         "You added the log determinant. Where the layer stretches, the same mass lies on more room: subtract it.": "- log_scale\n -> + log_scale\n",
@@ -76,16 +76,15 @@ DENSITY = Record(
         ),
     },
 )
-OVERFLOW = "Your weights overflow or vanish. Take the largest log weight out before you exponentiate; it cancels in the shares."
 GRADIENT = Record(
     cases=draws,
     reference=by_differences,
     right="Right. Each draw counts by its share of the weights, so a bound of many draws listens to the few that fit best.",
-    nudge="Not that gradient. With log_w = [0, log 3] and slopes = [[1], [2]] it is [7/4].",
+    nudge="Not that gradient. With log_w = [0, log 2, 0] and slopes = [[1], [2], [4]] it is [9/4].",
     hints=(
         "The gradient of log f is that of f, over f. And the gradient of w_k is w_k times that of log w_k.",
         "The 1/K stands above and below. What is left is each slope times w_k / sum of w.",
-        "Begin with `w = np.exp(log_w - log_w.max())` and `share = w / w.sum()`",
+        "Begin with `w = np.exp(log_w - log_w.max())`, and divide so that the shares add up to one.",
     ),
     mistakes={
         "You averaged the slopes. That is the gradient of the usual bound, the mean of the log weights.": "share @ slopes -> slopes.mean(axis=0)",
@@ -93,7 +92,6 @@ GRADIENT = Record(
         "The shares must add up to one: divide by the sum of the weights, not by the number of draws.": "w / w.sum() -> w / len(w)",
         "You took the slope of the best draw alone.": "share @ slopes -> slopes[log_w.argmax()]",
         "You used log weights as weights. Exponentiate first.": "w = np.exp(log_w - log_w.max()) -> w = log_w",
-        OVERFLOW: "log_w - log_w.max() -> log_w",
         "You divided by K once more. It stands above and below, and cancels.": "share @ slopes -> share @ slopes / len(w)",
     },
 )
@@ -105,7 +103,7 @@ DOUBLY = Record(
     hints=(
         "First the shares of Part 2: they add up to one.",
         "Then square each share. The squares do not add up to one, and are not to be divided by their sum.",
-        "Begin with `share = np.exp(log_w - log_w.max())` and `share = share / share.sum()`",
+        "Begin with `w = np.exp(log_w - log_w.max())`, as in Part 2.",
     ),
     mistakes={
         "You forgot the square: a part through the draw counts by the square of its share.": "share**2 @ -> share @",
@@ -114,7 +112,6 @@ DOUBLY = Record(
         ),
         "You squared before the sum was taken: divide by the square of the sum, not by the sum of weights.": "share**2 @ through -> w**2 @ through / w.sum()",
         "You multiplied by K. Nothing has to be made up for: the gradient itself fades like 1/K.": "share**2 @ through -> len(w) * share**2 @ through",
-        OVERFLOW: "log_w - log_w.max() -> log_w",
         "You squared the parts, too. Only the shares are squared.": "share**2 @ through -> share**2 @ through**2",
     },
 )

@@ -27,8 +27,8 @@ def _median_weight(log_w, slopes):
 
 
 BY_HAND = {
-    "tighter/density": [((_a([1, 3]), 0.0, np.log(2), 1.0), _a(-1 - np.log(2 * np.pi) - np.log(2)))],
-    "tighter/gradient": [((_a(0, np.log(3)), _a([1], [2])), _a(1.75))],
+    "tighter/density": [((_a([2, 8]), 0.0, np.log(2), 1.0), _a(-2.5 - np.log(2 * np.pi) - 2 * np.log(2)))],
+    "tighter/gradient": [((_a(0, np.log(2), 0), _a([1], [2], [4])), _a(2.25))],
     "tighter/doubly": [((_a(0, np.log(3)), _a([1], [2])), _a(19 / 16))],
 }
 WRONG = [
