@@ -23,7 +23,23 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from course_pkg import convergence, data, families, fit, gradients, implicit, is_gradients, lambertw, large, lcvi, mcmc, models, posthoc, vi
+from course_pkg import (
+    convergence,
+    data,
+    families,
+    fit,
+    flows,
+    gradients,
+    implicit,
+    is_gradients,
+    lambertw,
+    large,
+    lcvi,
+    mcmc,
+    models,
+    posthoc,
+    vi,
+)
 from course_pkg import decisions as d
 from course_pkg.models import Rows
 
@@ -566,6 +582,7 @@ CASES = {
     "convergence.rise": (convergence.rise, {"objective": TRACE}),
     "convergence.converged": (convergence.converged, {"objective": TRACE}),
     "convergence.doubt": (convergence.doubt, {"objective": TRACE}),
+    "flows.coupling": (lambda **given: flows.coupling(**given).init(2), {"layers": 2, "width": 3, "reach": 2.0}),
     "implicit.draw_gamma": (implicit.draw_gamma, {"key": KEY, "shape": P}),
     "implicit.draw_von_mises": (implicit.draw_von_mises, {"key": KEY, "kappa": P}),
     "implicit.implicit": (
@@ -870,7 +887,7 @@ def test_whatever_is_given_is_refused_by_name_or_answered(place, value):
 
 MODULES = [
     "decisions", "mcmc", "is_gradients", "lambertw", "lcvi", "posthoc", "vi", "models", "gradients", "families", "fit", "data",
-    "convergence", "implicit", "large",
+    "convergence", "flows", "implicit", "large",
 ]  # fmt: skip
 
 
