@@ -133,7 +133,8 @@ def test_a_cell_without_end_is_ended(course, work):
 
 def test_watching_judges_at_every_save_also_when_a_cell_never_ends_until_ctrl_c(course, work):
     course("open", SHEET)
-    command = [sys.executable, "-c", "from course_pkg.classroom.command import main; main()", "watch", "1.3"]
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # what a shell starts with & ignores Ctrl-C
+    command = [sys.executable, "-c", f"{heard}; from course_pkg.classroom.command import main; main()", "watch", "1.3"]
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         said = iter(watching.stdout.readline, "")

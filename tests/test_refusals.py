@@ -686,6 +686,7 @@ MADE_OF = {
     "large.fit_stream": {"batches": "what minibatches gives", "checkpoint": "a file"},
     "lcvi.calibrate": {"objective": "its fields, by name", "optimisation": "its fields, by name"},
     "vi.natural_gradient": {"objective": "a function"},
+    "mcmc.tempered": {"log_prior": "a function", "log_likelihood": "a function"},
     "gradients.once": {"data": "what the model takes", "lam": "an estimator does not look at it; fit does"},
     "models.check_pools": {"data": "positives, pools, size"},
     "models.regression_posterior": {"data": "x, y"},
