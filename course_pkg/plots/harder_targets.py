@@ -9,8 +9,8 @@ COLOURS = (ORANGE, BLUE, GREEN, PURPLE)
 
 
 def _map(ax, side, density, stations):
-    """Shades of a density on a square grid with axis ``side``, and the stations."""
-    ax.contourf(side, side, density.T, levels=density.max() * np.array([0.02, 0.1, 0.3, 0.6, 1.01]), cmap="Greys", alpha=0.6)
+    """Level lines of a density on a square grid with axis ``side``, and the stations."""
+    ax.contour(side, side, density.T, levels=density.max() * np.array([0.02, 0.1, 0.3, 0.6, 0.9]), colors=BLACK, linewidths=0.7, zorder=3)
     ax.plot(*stations.T, "^", color=BLACK, markersize=4)
     ax.set(aspect="equal", xlim=(-5, 5), ylim=(-5, 5))
 
