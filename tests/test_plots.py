@@ -595,7 +595,6 @@ CASES = {
         "rivals": call({name: pd.Series({"squared": s, "tilt 0.2": 2 * s}) for name, s in (("calibrated", 1.0), ("scales", 0.8))}),
         "ways": call({loss: {"calibrated": 2 * PAIR, "scales": 3 * PAIR, "exact": PAIR} for loss in ("squared", "tilt 0.2")}),
         "dials": call(UP, {f"noise sd {s}": 1.6 + s * (UP / 10 - s) ** 2 for s in (0.2, 0.5)}),
-        "climbing": call({name: (UP, 0.7 + s / UP, 1.7 - s / UP) for name, s in (("plain", 0.1), ("calibrated", 0.2))}),
     },
     "a_decision_for_every_point": {
         "beyond": call(X, X**3, X**2, (X[::5], X[::5] ** 3 + 0.2), 2.0),

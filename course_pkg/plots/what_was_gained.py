@@ -21,8 +21,8 @@ def rivals(saved):
     return fig
 
 
-def ways(panels):
-    """What each way saves, in per cent: ``panels`` maps a title to {way: the values of its runs}, the ways the same in every panel."""
+def ways(panels, label="saved, per cent of the plain risk"):
+    """What each way saves, or the quantity of ``label``: ``panels`` maps a title to {way: the values of its runs}, the same ways in each."""
     first = next(iter(panels.values()))
     fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, (0.25 * len(first) + 0.85) * len(panels)), squeeze=False)
     for ax, (title, found) in zip(axes[:, 0], panels.items(), strict=True):
@@ -30,7 +30,7 @@ def ways(panels):
         for place, (values, colour, shape) in enumerate(zip(found.values(), COLOURS, SHAPES, strict=False)):
             ax.plot(values, np.full(np.size(values), -place), shape, color=colour, markersize=5, alpha=0.7)
         ax.set_yticks(-np.arange(len(found)), list(found))
-        ax.set(title=title, ylim=(0.6 - len(found), 0.6), xlabel="saved, per cent of the plain risk", ylabel="fit")
+        ax.set(title=title, ylim=(0.6 - len(found), 0.6), xlabel=label, ylabel="fit")
     return fig
 
 
@@ -46,17 +46,4 @@ def dials(rates, curves, title="strength of calibration"):
     ax.minorticks_off()
     ax.set(xlabel=title, ylabel="squared risk, test cells")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def climbing(curves):
-    """Squared risk along the climb, above on training cells and below on test cells: ``curves`` maps a label to (sweeps, seen, hidden)."""
-    fig, axes = plt.subplots(2, 1, sharex=True, figsize=(5.0, 5.4))
-    for (label, (sweep, *risks)), colour, style in zip(curves.items(), COLOURS, ("-", "--", "-."), strict=False):
-        for ax, risk in zip(axes, risks, strict=True):
-            ax.plot(sweep, risk, color=colour, linestyle=style, label=label)
-    for ax, title in zip(axes, ("training cells", "test cells"), strict=True):
-        ax.set(xscale="log", ylabel="squared risk", title=title)
-    axes[-1].set_xlabel("sweeps")
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig

@@ -29,6 +29,13 @@ def tables(rng):
         yield rng.dirichlet(np.ones(3), 60), table
 
 
+def a_wide_table(rng):
+    """Three states and four decisions; the last is by far the cheapest in the first state, and one belief is nearly sure of that."""
+    losses = rng.uniform(1.0, 10.0, (3, 4))
+    losses[0, 3] = 0.5 * losses[0].min()
+    yield np.vstack([rng.dirichlet(np.ones(3), 60), [0.96, 0.02, 0.02]]), losses
+
+
 THRESHOLD = Record(
     cases=lambda rng: [(1.0, 9.0), *rng.uniform(0.5, 6.0, (3, 2)).tolist()],
     reference=switch,
@@ -65,7 +72,7 @@ DECIDE = Record(
     },
     later={
         "Right for square tables. With three states and four decisions some of your decisions are off.": (
-            lambda rng: [(rng.dirichlet(np.ones(3), 60), rng.uniform(1.0, 10.0, (3, 4)))],
+            a_wide_table,
             "risk.argmin -> risk[:, : probabilities.shape[1]].argmin",
         ),
     },

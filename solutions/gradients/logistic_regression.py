@@ -85,6 +85,7 @@ INSPECT = Record(
     ],
     reference=inspect_by_enumeration,
     right="Right. The probability came from the model, the line was drawn by the costs.",
+    apart=True,
     nudge="Some choices are off. One draw with p = 1/2, two parts, and a damage of 4: inspect up to a price of 3.",
     hints=(
         "Inspecting costs its price for certain. Not inspecting costs the damage, times the probability that any part fails.",

@@ -44,7 +44,7 @@ UNIT = Record(
     },
 )
 PROMISED = Record(
-    cases=lambda rng: [(rng.normal(1, 1, shape),) for shape in ((5, 3), (4, 2), (10, 1))],
+    cases=lambda rng: [(rng.normal(2, 1, shape),) for shape in ((5, 3), (4, 2), (10, 1))],
     reference=by_pairs,
     right="Right. Two batches have noise of their own, so their product has the mean of the true square.",
     nudge="Not that number. With slopes = [[1, 0], [3, 2], [2, 1]] it is 13/6.",

@@ -44,7 +44,7 @@ def moved(rng, dim, way):
 def tables(rng):
     for draws, dim, way in [(7, 2, -1), (5, 4, 1)]:
         mu, sigma, *new = moved(rng, dim, way)
-        yield mu + sigma * rng.normal(size=(draws, dim)), rng.normal(1, 2, (draws, dim)), mu, sigma, *new
+        yield mu + sigma * rng.uniform(-1.7, 1.7, (draws, dim)), rng.normal(1, 2, (draws, dim)), mu, sigma, *new
 
 
 def large(rng):

@@ -63,7 +63,7 @@ def caches(rng, kept):
     """Draws of the old q, with what ``kept`` makes of their number."""
     for draws, way in [(6, 1), (9, -1)]:
         mu, sigma, *new = moved(rng, way)
-        yield mu + sigma * rng.normal(size=draws), kept(draws), mu, sigma, *new
+        yield mu + sigma * rng.uniform(-1.7, 1.7, draws), kept(draws), mu, sigma, *new
 
 
 def large(rng, kept):

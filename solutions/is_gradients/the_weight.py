@@ -36,8 +36,8 @@ def by_distribution_functions(eps, k, k_new):
 def moved(rng):
     for draws, dim, way in [(6, 3, -1), (4, 1, 1)]:
         mu, sigma = rng.normal(0, 1, dim), rng.uniform(0.6, 1.5, dim)
-        mu_new = mu + sigma * rng.uniform(0.2, 0.7, dim) * rng.choice([-1, 1], dim)
-        yield rng.normal(0, 1, (draws, dim)), mu, sigma, mu_new, sigma * np.exp(way * rng.uniform(0.15, 0.4, dim))
+        mu_new = mu + sigma * rng.uniform(0.2, 0.5, dim) * rng.choice([-1, 1], dim)
+        yield rng.uniform(-1.6, 1.6, (draws, dim)), mu, sigma, mu_new, sigma * np.exp(way * rng.uniform(0.15, 0.4, dim))
 
 
 def far(rng, out):

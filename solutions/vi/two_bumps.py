@@ -93,7 +93,7 @@ def dips(rng):
         (1.0, {"apart": (2.6, 3.0)}),
         (2.0, {"apart": (2.6, 3.0)}),
         # with three dips: for a = 1/2 the wide one is the lowest, for a = 0.2 that on the heavy bump
-        (0.5, {"apart": (2.8, 3.0), "heavy": (0.58, 0.62), "sds": slim}),
+        (0.5, {"apart": (2.95, 3.05), "heavy": (0.6, 0.62), "sds": slim}),
         (0.2, {"apart": (2.8, 3.0), "heavy": (0.62, 0.68), "sds": slim, "side": -side}),
         (0.2, {"apart": (2.8, 3.0), "heavy": (0.62, 0.68), "sds": slim, "side": side}),
     ):

@@ -386,12 +386,17 @@ NEAR_MISSES = [
     ("threshold/agreement", "each pair", lambda g: _products(g).mean(axis=1), "shape"),
     ("threshold/agreement", "each parameter", lambda g: _products(g).mean(axis=0), "shape"),
     ("threshold/agreement", "rounded", lambda g: _products(np.round(g, 3)).mean(), "Right in the small case that was worked"),
-    ("threshold/agreement", "one less twice what differs", lambda g: 1 - 2 * (_products(g) < 0).mean(), "Not that agreement"),
+    (
+        "threshold/agreement",
+        "one less twice what differs",
+        lambda g: 1 - 2 * (_products(g) < 0).mean(),
+        ("Not that agreement", "Right but for zeros"),
+    ),
     (
         "threshold/choose",
         "counts stopped at the budget",
         _lowest(lambda s, g, m, r, b: (m * np.minimum(g, b) + r * np.minimum(s, b)).mean(axis=1)),
-        "Not that threshold",
+        ("Not that threshold", "Every step pays"),
     ),
     (
         "threshold/choose",
@@ -486,7 +491,7 @@ NEAR_MISSES = [
         "is-nine-real/gain",
         "chosen by mean",
         lambda s, i: np.median(s[s.mean(1).argmin()]) / np.median(i[i.mean(1).argmin()]),
-        "Not that gain",
+        ("Not that gain", "You leave the published rate out"),
     ),
     ("is-nine-real/gain", "gain at each rate", lambda s, i: np.median(s, axis=1) / np.median(i, axis=1), "shape"),
     ("is-nine-real/gain", "slowest rates", lambda s, i: np.median(s, axis=1).max() / np.median(i[:3], axis=1).max(), "Not that gain"),

@@ -245,7 +245,7 @@ NOT_STEP = "Not the step"
 NEAR_MISSES = [
     ("self-normalised/estimate", "clipped", lambda f, x: _clipped(x, 1) @ f, "Not that estimate"),
     ("self-normalised/estimate", "roots", lambda f, x: _p(x / 2) @ f, "Not that estimate"),
-    ("self-normalised/estimate", "base two", lambda f, x: _p(x * np.log(2)) @ f, "Not that estimate"),
+    ("self-normalised/estimate", "base two", lambda f, x: _p(x * np.log(2)) @ f, ("Not that estimate", "Close, but not exact")),
     ("self-normalised/estimate", "negative", lambda f, x: -_p(x) @ f, "The sign is turned round."),
     ("self-normalised/estimate", "weighted twice", lambda f, x: _p(x) @ f / len(f), "Off by how many there are: a mean for a"),
     ("self-normalised/estimate", "terms", lambda f, x: _p(x) * f, "shape"),

@@ -729,7 +729,7 @@ NEAR_MISSES = [
         "gibbs-topics/collapsed",
         "a exponent",
         _col(lambda n, m, t, a, c, K, V: np.abs(a - 1 + n) * (c + m) / (V * c + t)),
-        "Your answer is right",
+        ("Your answer is right", "Not those"),
     ),
     ("gibbs-topics/collapsed", "logarithms", lambda *case: np.log(RIGHT(*case)), "That is the logarithm of it."),
     ("gibbs-topics/collapsed", "a topic", lambda *case: int(np.argmax(RIGHT(*case))), "shape"),
