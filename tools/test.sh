@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Lint, book, tests; the later ones run also when an earlier one failed, so that one run tells everything.
 #     tools/test.sh               the quick tier: each answer to an exercise at one seed
-#     tools/test.sh --thorough    at up to 25 other seeds, pages at 2 others, with branches counted, and every notebook reproduced
+#     tools/test.sh --thorough    at up to 25 other seeds, pages at the week's, with branches counted, and every notebook reproduced
 #     tools/test.sh lint          ruff and mypy alone
 # Other options go to every call of pytest; to run one file, call pytest itself.
 set -u
@@ -61,7 +61,7 @@ longest=$(printf 'tests/site/test_%s.py ' pages pages_listed dials axe pdf)
 step site "${tests[@]}" --no-loadscope-reorder $longest tests/notebooks/test_*.py tests/site/test_*.py book "$@"
 step lint eval 'wait $linting; status=$?; cat .cache/lint.log; (exit $status)'
 if [ -n "$branches" ]; then
-    step seeds "$python" tools/reseed.py --shifts 2
+    step seeds "$python" tools/reseed.py --shifts 1 --first "$(date +%-V)"  # another each week, so that a year sees them all
     step reproduce "$python" tools/reproduce.py
 fi
 
