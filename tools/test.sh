@@ -61,7 +61,7 @@ longest=$(printf 'tests/site/test_%s.py ' pages pages_listed dials axe pdf)
 step site "${tests[@]}" --no-loadscope-reorder $longest tests/notebooks/test_*.py tests/site/test_*.py book "$@"
 step lint eval 'wait $linting; status=$?; cat .cache/lint.log; (exit $status)'
 if [ -n "$branches" ]; then
-    step seeds "$python" tools/reseed.py --shifts 1 --first "$(date +%-V)"  # another each week, so that a year sees them all
+    step seeds "$python" tools/reseed.py --shifts 1 --first "$(date +%-V)"  # another each week
     step reproduce "$python" tools/reproduce.py
 fi
 
