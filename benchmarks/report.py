@@ -63,8 +63,9 @@ def aims(races):
     lines = ["| race | asked | before | now | |", "|:--|:--|:--|:--|:--|"]
     for asked in AIMS:
         now, met = aim(asked, races)
-        small = " (small)" if asked.race in races and races[asked.race]["about"]["small"] else ""
-        lines.append(f"| {RACES[asked.race].title} | {asked.asked} | {asked.before} | {now}{small} | {met} |")
+        if asked.race in races and races[asked.race]["about"]["small"]:
+            met = "small: not judged"
+        lines.append(f"| {RACES[asked.race].title} | {asked.asked} | {asked.before} | {now} | {met} |")
     return "\n".join(lines)
 
 
