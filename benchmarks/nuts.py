@@ -68,7 +68,7 @@ def nuts_race(small):
 
     gone = {name: missing(package) for name, package in BACK_ENDS.items()}
     roads = {f"{OURS}, HMC of {STEPS} steps": Road(ours)} | {f"PyMC, {name}": back_end(name) for name in BACK_ENDS if not gone[name]}
-    size = f"eight schools, {CHAINS} chains of {draws:,} draws after a warm-up of 1,000"
+    size = f"eight schools, {CHAINS} chains of {draws:,} draws after a warm-up of 1,000; PyMC's back ends compile in each call"
     per = lambda draws: least_ess(draws) / 1000
     absent, measure = tuple(filter(None, gone.values())), "standard errors between means, at the worst"
     return Race(size, roads, far("PyMC, pymc"), 5.0, measure, (1.0, "s for 1,000 effective"), absent, per)
