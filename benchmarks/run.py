@@ -5,7 +5,7 @@
 
 Each race runs in a process of its own. There each road is called once, which is timed apart since it compiles, and what it reached is
 compared with the others; a road that did not reach it has no ratio. Then all roads are timed in turns (A B A B) until the race's seconds
-are spent, three times at least, and a ratio is that of one turn's times. Peers that are not installed are left out, with a word; `make
+are spent, three times at least (small: two), and a ratio is that of one turn's times. Peers that are not installed are left out, with a word; `make
 bench` installs them. What is done is stored at once, and a run that is stopped keeps it.
 """
 
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STORED = ROOT / "book" / "appendix" / "measured.json"
 PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "optax", "numpyro", "pymc", "nutpie", "blackjax", "scikit-learn", "gensim", "lightgbm")
 MARK = "measured: "
-TURNS = (3, 15)  # at least, at most
+TURNS = {False: (3, 15), True: (2, 15)}  # at least, at most: in full, and small
 SECONDS = {False: 15.0, True: 1.0}  # for the turns of a race: in full, and small
 QUIET = {"JAX_ENABLE_COMPILATION_CACHE": "false", "JAX_TRACEBACK_FILTERING": "off", "TQDM_MININTERVAL": "0.1"}
 QUIET["JAX_PLATFORMS"] = os.environ.get("JAX_PLATFORMS", "cpu")
@@ -63,7 +63,7 @@ def race_of(name, small):
     errors = race.error(reached)
     seconds = {road: [] for road in race.roads}
     until, turn = time.perf_counter() + SECONDS[small], 0
-    while turn < TURNS[0] or (turn < TURNS[1] and time.perf_counter() < until):
+    while turn < TURNS[small][0] or (turn < TURNS[small][1] and time.perf_counter() < until):
         turn += 1
         for road, (call, share, _) in race.roads.items():
             found, took = timed(call, turn)
