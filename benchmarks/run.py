@@ -5,8 +5,8 @@
 
 Each race runs in a process of its own. There each road is called once, which is timed apart since it compiles, and what it reached is
 compared with the others; a road that did not reach it has no ratio. Then all roads are timed in turns (A B A B) until the race's seconds
-are spent, three times at least (small: two), and a ratio is that of one turn's times. Peers that are not installed are left out, with a word; `make
-bench` installs them. What is done is stored at once, and a run that is stopped keeps it.
+are spent, three times at least (small: twice), and a ratio is that of one turn's times. Peers that are not installed are left out, with a
+word; `make bench` installs them. What is done is stored at once, and a run that is stopped keeps it.
 """
 
 import argparse
