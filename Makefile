@@ -1,6 +1,6 @@
 # Two commands are enough: `make book` and `make test`. Both make the environment first.
 .DEFAULT_GOAL := help
-.PHONY: help env book serve zip pdf slides lab generate test test-all reseed reproduce lint format clean distclean
+.PHONY: help env book serve zip pdf slides lab generate test test-all reseed reproduce bench lint format clean distclean
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -56,6 +56,10 @@ reseed: env  ## the asserts of every page at 5 shifts of its seeds (an hour and 
 
 reproduce: env  ## every page and solved sheet a second time: the printed numbers must be the same (half an hour)
 	@$(PY) tools/reproduce.py
+
+bench: env  ## this package beside its peers, in turns, and the page *Measured* (25 minutes; BENCH=--small for a trial)
+	@$(VENV)/bin/pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt -e '.[bench]'
+	@$(PY) benchmarks/run.py $(BENCH)
 
 lint: env  ## ruff and mypy
 	@tools/test.sh lint

@@ -1,65 +1,59 @@
-"""A million Bayes decisions: this package and its peers in one run.
-
-    python benchmarks/decisions.py [--rows 1000000] [--draws 50] [--repeats 5]
-
-Each road is warmed up once and then timed in turn with the others; the table gives medians, the ratio to the closed form
-of the tilted loss, and the largest excess risk over the best of all roads. Memory is the peak of the whole process.
-"""
-
-import argparse
-import resource
-import time
+"""A million Bayes decisions by loss: this package beside NumPy's and SciPy's own road to the same decision."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy import optimize, special
 
+from benchmarks.aims import OURS
+from benchmarks.race import Race, Road
 from course_pkg.decisions import Loss, bayes_decision, linex, risk, tilted
 
-
-def roads(draws):
-    """Name, loss and a function that decides for every row."""
-    tilt, tilt_x = tilted(0.23), linex(1.0)
-    bump = Loss("bump", lambda y, h: 1 - jnp.exp(-((h - y) ** 2)))
-    power = Loss("power", lambda y, h: jnp.abs(h - y) ** 1.5, convex=True)
-    as_numpy = np.asarray(draws)
-    return [
-        ("tilted, closed form", tilt, lambda: bayes_decision(tilt, draws)),
-        ("tilted, bisection", tilt, lambda: bayes_decision(tilt, draws, method="numerical")),
-        ("tilted, numpy.quantile", tilt, lambda: np.quantile(as_numpy, 0.23, axis=-1, method="inverted_cdf")),
-        ("tilted, jnp.sort", tilt, jax.jit(lambda: jnp.sort(draws, axis=-1)[:, int(np.ceil(0.23 * draws.shape[1])) - 1])),
-        ("LinEx, closed form", tilt_x, lambda: bayes_decision(tilt_x, draws)),
-        ("LinEx, bisection", tilt_x, lambda: bayes_decision(tilt_x, draws, method="numerical")),
-        ("|h - y|^1.5, bisection", power, lambda: bayes_decision(power, draws)),
-        ("1 - exp(-(h-y)^2), look and bisection", bump, lambda: bayes_decision(bump, draws)),
-    ]
+LOSSES = {
+    "tilted": tilted(0.23),
+    "LinEx": linex(1.0),
+    "power": Loss("power", lambda y, h: jnp.abs(h - y) ** 1.5, convex=True),
+    "bump": Loss("bump", lambda y, h: 1 - jnp.exp(-((h - y) ** 2))),
+}
+LOOKED_AT = np.linspace(-4.0, 4.0, 101)
 
 
-def main():
-    """Time every road and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--draws", type=int, default=50)
-    parser.add_argument("--repeats", type=int, default=5)
-    settings = parser.parse_args()
-    draws = jax.random.normal(jax.random.key(0), (settings.rows, settings.draws))
-    candidates = roads(draws)
-    found = [jax.block_until_ready(decide()) for _, _, decide in candidates]
-    seconds = np.zeros((settings.repeats, len(candidates)))
-    for turn in range(settings.repeats):
-        for k, (_, _, decide) in enumerate(candidates):
-            start = time.perf_counter()
-            jax.block_until_ready(decide())
-            seconds[turn, k] = time.perf_counter() - start
-    median = np.median(seconds, axis=0)
-    risks = [risk(loss, draws, jnp.asarray(h)) for (_, loss, _), h in zip(candidates, found, strict=True)]
-    print(f"{settings.rows} rows of {settings.draws} draws, medians of {settings.repeats} interleaved runs\n")
-    print(f"{'road':<40}{'seconds':>9}{'ratio':>8}{'excess risk':>14}")
-    for k, (name, loss, _) in enumerate(candidates):
-        best = jnp.min(jnp.stack([r for r, (_, other, _) in zip(risks, candidates, strict=True) if other.name == loss.name]), axis=0)
-        print(f"{name:<40}{median[k]:>9.3f}{median[k] / median[0]:>8.1f}{float((risks[k] - best).max()):>14.1e}")
-    print(f"\npeak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
+def by_row(risk_at):
+    """SciPy's bounded search for every row; it starts between the neighbours of the best of a hundred."""
+
+    def decide(draws):
+        found = np.empty(len(draws))
+        for i, row in enumerate(draws):
+            best = LOOKED_AT[np.argmin(risk_at(row, LOOKED_AT[:, None]))]
+            found[i] = optimize.minimize_scalar(lambda h, row=row: risk_at(row, h), bounds=(best - 0.08, best + 0.08), method="bounded").x
+        return found
+
+    return decide
 
 
-if __name__ == "__main__":
-    main()
+PEERS = {  # name, decide, and whether it goes row by row
+    "tilted": ("numpy.quantile", lambda y: np.quantile(y, 0.23, axis=-1, method="inverted_cdf"), False),
+    "LinEx": ("scipy.special.logsumexp", lambda y: np.log(y.shape[1]) - special.logsumexp(-y, axis=-1), False),
+    "power": ("scipy.optimize, row by row", by_row(lambda y, h: (np.abs(h - y) ** 1.5).mean(axis=-1)), True),
+    "bump": ("scipy.optimize, row by row", by_row(lambda y, h: (1 - np.exp(-((h - y) ** 2))).mean(axis=-1)), True),
+}
+
+
+def decisions_race(small, kind):
+    """Decisions for all rows, or for as many as a road by rows is given; risks are compared on these."""
+    rows, draws, some = (10_000 if small else 1_000_000), 50, (100 if small else 1000)
+    loss, (peer, decide, slow) = LOSSES[kind], PEERS[kind]
+    y = jax.random.normal(jax.random.key(0), (rows, draws))
+    plain = np.asarray(y[:some] if slow else y)
+    roads = {OURS: Road(lambda _: jax.block_until_ready(bayes_decision(loss, y)))}
+    if kind in ("tilted", "LinEx"):
+        numerical = Road(lambda _: jax.block_until_ready(bayes_decision(loss, y, method="numerical")))
+        roads["this package, without the closed form"] = numerical
+    roads[peer] = Road(lambda _: decide(plain), some / rows if slow else 1.0)
+
+    def error(reached):
+        risks = {name: risk(loss, y[:some], jnp.asarray(h[:some], y.dtype)) for name, h in reached.items()}
+        best = jnp.min(jnp.stack(list(risks.values())), axis=0)
+        return {name: float((value - best).max()) for name, value in risks.items()}
+
+    return Race(f"{rows:,} rows of {draws} draws", roads, error, 1e-3, "largest risk beyond the best road's", (1e-9 * rows, "ns a row"))

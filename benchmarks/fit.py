@@ -1,134 +1,147 @@
-"""Mean-field variational inference on eight schools: this package and its peers in one run.
+"""Variational inference on eight schools and on many rows: this package beside NumPyro and PyMC.
 
-    python benchmarks/fit.py [--steps 20000] [--samples 11] [--repeats 5]
-
-The same model (non-centred), family, number of draws, optimiser, rate and steps for all. Compile time is kept apart: each road is run once
-before it is timed, then all are timed in turn. ``SVI.run`` is timed as its users call it, which includes the compilation that it repeats on
-every call. The progress bar's price is this package's own time with the bar (50 blocks) over its time without.
+The same model, family, number of draws, optimiser, rate and steps for all. ``SVI.run`` is timed as its users call it, which includes the
+compilation that it repeats on every call. The progress bar's price is this package's own time with the bar over its time without. PyMC
+computes in double precision, the others in single.
 """
 
-import argparse
+import functools
 import logging
-import os
-import time
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import optax
 from numpyro.infer import SVI, Trace_ELBO, TraceMeanField_ELBO
-from numpyro.infer.autoguide import AutoNormal
+from numpyro.infer.autoguide import AutoMultivariateNormal, AutoNormal
+from scipy import special
 
+from benchmarks.aims import ADVI, NUMPYRO, OURS
+from benchmarks.race import Race, Road, apart, missing
 from course_pkg import families, gradients, models
 from course_pkg.data import schools
 from course_pkg.fit import Settings, fit
 
-RATE = 0.01
+FAMILIES = {
+    "mean-field": (families.mean_field_normal, AutoNormal, TraceMeanField_ELBO),
+    "full-rank": (families.full_rank_normal, AutoMultivariateNormal, Trace_ELBO),
+}
 
 
-def ours(data, steps, samples, *, entropy, progress=False):
-    """Seconds of one call are what this function takes; returns the mean objective of the last quarter."""
-    model, family = models.eight_schools(centred=False), families.mean_field_normal()
-    estimator = gradients.reparameterized(model, family, samples, entropy=entropy)
-    optimizer, start = optax.adam(RATE), family.init(model.dim, scale=1.0)
-
-    def call(seed):
-        run = fit(jax.random.key(seed), estimator, optimizer, start, data, steps, Settings(progress=progress))
-        return run.objective[-steps // 4 :].mean()
-
-    return call
+def last(objective):
+    """The mean of the last quarter."""
+    return np.asarray(objective)[-len(objective) // 4 :].mean()
 
 
-def program(y, sigma):
-    """Eight schools in NumPyro's words."""
-    mu = numpyro.sample("mu", dist.Normal(0, 5))
-    tau = numpyro.sample("tau", dist.HalfCauchy(5))
-    with numpyro.plate("schools", len(y)):
-        eps = numpyro.sample("eps", dist.Normal(0, 1))
-        numpyro.sample("y", dist.Normal(mu + tau * eps, sigma), obs=y)
+def ours(model, data, plan, scale, *, progress=False):
+    """The mean objective of the last quarter, of a seed."""
+    family, steps, samples, rate = plan
+    made = FAMILIES[family][0]()
+    entropy = "closed form" if family == "mean-field" else "monte carlo"
+    estimator, adam = gradients.reparameterized(model, made, samples, entropy=entropy), optax.adam(rate)
+    start, settings = made.init(model.dim, scale=scale), Settings(progress=progress)
+    return lambda seed: last(fit(jax.random.key(seed), estimator, adam, start, data, steps, settings).objective)
 
 
-def numpyro_scan(data, steps, elbo):
-    """NumPyro's update in a scan that is compiled once."""
-    svi = SVI(program, AutoNormal(program), optax.adam(RATE), elbo)
+def numpyro_roads(program, data, plan):
+    """NumPyro's update in a scan that is compiled once, and ``SVI.run`` as users call it."""
+    family, steps, samples, rate = plan
+    _, guide, elbo = FAMILIES[family]
+    made = lambda: SVI(program, guide(program), optax.adam(rate), elbo(num_particles=samples))
+    svi = made()
 
     @jax.jit
-    def run(state, y, sigma):
-        return jax.lax.scan(lambda s, _: svi.update(s, y, sigma), state, None, length=steps)
+    def run(state, *data):
+        return jax.lax.scan(lambda s, _: svi.update(s, *data), state, None, length=steps)[1]
 
-    def call(seed):
-        state = svi.init(jax.random.key(seed), *data)
-        losses = jax.block_until_ready(run(state, *data))[1]
-        return -np.asarray(losses)[-steps // 4 :].mean()
+    def again(seed):
+        return -last(made().run(jax.random.key(seed), steps, *data, progress_bar=False).losses)
 
-    return call
-
-
-def numpyro_run(data, steps, elbo):
-    """``SVI.run``, as users call it."""
-
-    def call(seed):
-        svi = SVI(program, AutoNormal(program), optax.adam(RATE), elbo)
-        result = svi.run(jax.random.key(seed), steps, *data, progress_bar=False)
-        return -np.asarray(result.losses)[-steps // 4 :].mean()
-
-    return call
+    scan = lambda seed: -last(np.asarray(run(svi.init(jax.random.key(seed), *data), *data)))
+    return {NUMPYRO: Road(scan), "NumPyro, SVI.run": Road(again)}
 
 
-def pymc_advi(data, steps, samples):
-    """PyMC's ADVI with as many Monte Carlo draws, its steps alone."""
+def pymc_road(make, plan, share, longer):
+    """PyMC's ADVI with as many Monte Carlo draws, its steps alone; a timed call makes a share of them, from where the last one ended.
+
+    It starts wider than the others, so that its accuracy may take ``longer`` times their steps.
+    """
     import pymc as pm
 
+    family, steps, samples, rate = plan
     logging.getLogger("pymc").setLevel(logging.ERROR)
-    y, sigma = (np.asarray(part, dtype=float) for part in data)
-    with pm.Model():
-        mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
-        eps = pm.Normal("eps", 0, 1, shape=len(y))
-        pm.Normal("y", mu + tau * eps, sigma, observed=y)
-        step = pm.ADVI().objective.step_function(obj_n_mc=samples, obj_optimizer=pm.adam(learning_rate=RATE), score=True)
 
-    def call(seed):
-        del seed
-        return -np.mean([step() for _ in range(steps)][-steps // 4 :])
+    @functools.cache
+    def compiled():
+        method = pm.ADVI if family == "mean-field" else pm.FullRankADVI
+        with make():
+            return method().objective.step_function(obj_n_mc=samples, obj_optimizer=pm.adam(learning_rate=rate), score=True)
 
-    return call
+    climb = lambda count: -last(np.array([compiled()() for _ in range(count)]))
+    few = max(round(share * steps), 1)
+    return Road(lambda _: climb(few), few / steps, lambda _: climb(longer * steps))
 
 
-def main():
-    """Time every road and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=20_000)
-    parser.add_argument("--samples", type=int, default=11)
-    parser.add_argument("--repeats", type=int, default=5)
-    settings = parser.parse_args()
-    os.environ.setdefault("TQDM_MININTERVAL", "0.1")
-    data = schools()
-    steps, samples = settings.steps, settings.samples
-    mean_field, plain = TraceMeanField_ELBO(num_particles=samples), Trace_ELBO(num_particles=samples)
-    roads = {
-        "course_pkg.fit, closed-form entropy": (ours(data, steps, samples, entropy="closed form"), steps),
-        "course_pkg.fit, Monte Carlo entropy": (ours(data, steps, samples, entropy="monte carlo"), steps),
-        "course_pkg.fit with its bar": (ours(data, steps, samples, entropy="closed form", progress=True), steps),
-        "NumPyro update in a scan, mean-field ELBO": (numpyro_scan(data, steps, mean_field), steps),
-        "NumPyro update in a scan, ELBO": (numpyro_scan(data, steps, plain), steps),
-        "NumPyro SVI.run": (numpyro_run(data, steps, mean_field), steps),
-        "PyMC ADVI": (pymc_advi(data, steps // 10, samples), steps // 10),
-    }
-    reached = {name: [call(0)] for name, (call, _) in roads.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in roads}
-    for seed in range(1, settings.repeats + 1):
-        for name, (call, count) in roads.items():
-            start = time.perf_counter()
-            reached[name].append(call(seed))
-            seconds[name].append((time.perf_counter() - start) / count)
-    first = np.median(seconds["course_pkg.fit, closed-form entropy"])
-    print(f"\n{steps} steps of {samples} draws, medians of {settings.repeats} interleaved runs (PyMC: a tenth of the steps)\n")
-    print(f"{'road':<44}{'µs a step':>10}{'ratio':>8}{'ELBO':>9}")
-    for name, times in seconds.items():
-        median = np.median(times)
-        print(f"{name:<44}{1e6 * median:>10.1f}{median / first:>8.1f}{np.mean(reached[name]):>9.2f}")
+def schools_race(small, family):
+    """The evidence lower bound of eight schools."""
+    data, model = schools(), models.eight_schools(centred=False)
+    plan = (family, 4000 if small else 20_000, 11, 0.01)
+
+    def program(y, sigma):
+        mu = numpyro.sample("mu", dist.Normal(0, 5))
+        tau = numpyro.sample("tau", dist.HalfCauchy(5))
+        with numpyro.plate("schools", len(y)):
+            eps = numpyro.sample("eps", dist.Normal(0, 1))
+            numpyro.sample("y", dist.Normal(mu + tau * eps, sigma), obs=y)
+
+    def in_pymc():
+        import pymc as pm
+
+        y, sigma = (np.asarray(part, dtype=float) for part in data)
+        with pm.Model() as made:
+            mu, tau = pm.Normal("mu", 0, 5), pm.HalfCauchy("tau", 5)
+            pm.Normal("y", mu + tau * pm.Normal("eps", 0, 1, shape=len(y)), sigma, observed=y)
+        return made
+
+    roads = {OURS: Road(ours(model, data, plan, 1.0)), "this package, with its bar": Road(ours(model, data, plan, 1.0, progress=True))}
+    return against(roads, numpyro_roads(program, data, plan), in_pymc, plan, (0.1, 0.3, "eight schools", 1))
 
 
-if __name__ == "__main__":
-    main()
+def logistic_race(small, family):
+    """A logistic regression of many rows, all of them at each step."""
+    rows, dim = (1000 if small else 10_000), 10
+    plan = (family, 1000 if small else 2000, 5, 0.01)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(rows, dim)).astype(np.float32)
+    y = (rng.uniform(size=rows) < special.expit(x @ rng.normal(size=dim))).astype(np.float32)
+    data = models.Rows(jnp.asarray(x), jnp.asarray(y))
+
+    def program(x, y):
+        theta = numpyro.sample("theta", dist.Normal(0, 1).expand([dim]).to_event(1))
+        with numpyro.plate("rows", rows):
+            numpyro.sample("y", dist.Bernoulli(logits=x @ theta), obs=y)
+
+    def in_pymc():
+        import pymc as pm
+
+        with pm.Model() as made:
+            pm.Bernoulli("y", logit_p=x @ pm.Normal("theta", 0, 1, shape=dim), observed=y)
+        return made
+
+    roads = {OURS: Road(ours(models.logistic_regression(dim, 1.0), data, plan, 0.1))}
+    return against(roads, numpyro_roads(program, data, plan), in_pymc, plan, (0.02, 1.0, f"{rows:,} rows, {dim} coefficients", 3))
+
+
+def against(roads, theirs, in_pymc, plan, about):
+    """The race of these roads."""
+    share, bound, words, longer = about
+    family, steps, samples, _ = plan
+    gone = missing("pymc")
+    theirs = (
+        theirs if gone else theirs | {ADVI if family == "mean-field" else "PyMC, FullRankADVI": pymc_road(in_pymc, plan, share, longer)}
+    )
+    size = f"{words}; {steps:,} steps of Adam with {samples} draws each"
+    unit = (1e-6 * steps, "µs a step")
+    return Race(size, roads | theirs, apart, bound, "nats from the middle ELBO", unit, (gone,) if gone else ())

@@ -1,22 +1,26 @@
-"""A million values of the Lambert W function: this package, SciPy and tables in one run.
+"""A million values of the Lambert W function, and a density made of them: this package, SciPy and tables.
 
-    python benchmarks/lambertw.py [--points 1000000] [--repeats 9]
+    python benchmarks/lambertw.py [--small]
 
-Three kinds of argument: what a skewed normal with a skew of 0.2 asks for, the interval from close to the branch point to 5, and
-16 powers of ten. All roads are run once before they are timed, then timed in turn. The ratio is SciPy's time over the road's; the
-error is the largest relative one against SciPy in double precision. SciPy has no gradient, so "with gradient" is compared with its
-value alone. At the end, what a table saves where it is used: in a log likelihood with its gradient.
+The arguments are those that a skewed normal with a skew of 0.2 asks for. The error is the largest against SciPy in double precision,
+as a share of W where this is above 0.01. SciPy has no gradient, so "with gradient" is compared with its value alone.
 """
 
-import argparse
-import time
+import sys
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy import special
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/lambertw.py`
+
+from benchmarks.aims import OURS
+from benchmarks.race import Race, Road, apart
 from course_pkg.lambertw import D, g_e, halley, lambertw, log_density, tabulated
+
+TFP = "TensorFlow Probability's JAX substrate"
 
 
 def textbook(x):
@@ -43,62 +47,63 @@ def roads(x):
     return found
 
 
-def likelihoods(n, dtype):
-    """Name and call of the log likelihood of a skewed normal with its gradient, W computed and looked up."""
-    y = g_e(jax.random.normal(jax.random.key(0), (n,), dtype), 0.2)
-    at = jnp.asarray([0.1, 1.1, 0.2], dtype)
-    found = {}
-    ways = {"lambertw": lambertw} | {f"table, {kind}": tabulated(lambertw, D, 5.0, 1000, kind=kind) for kind in ("linear", "cubic")}
-    for name, w in ways.items():
-        both = jax.jit(jax.value_and_grad(lambda t, y, w=w: log_density(y, t[0], t[1], t[2], w=w).sum()))
-        found[f"{name}, {np.dtype(dtype).name}"] = lambda both=both: both(at, y)
-    return found
+def substrate():
+    """TensorFlow Probability's W for JAX, or a sentence why it is not there."""
+    try:
+        from tensorflow_probability.substrates import jax as tfp
+
+        return tfp.math.lambertw  # imported when it is asked for
+    except ImportError:
+        return f"{TFP} is not installed"
+    except AttributeError as error:
+        return f"{TFP} does not import beside JAX {jax.__version__} ({error})"
 
 
-def measure(calls, repeats):
-    """Median seconds of every call, all in turn."""
-    seconds = {name: [] for name in calls}
-    for _ in range(repeats):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            jax.block_until_ready(call())
-            seconds[name].append(time.perf_counter() - start)
-    return {name: np.median(times) for name, times in seconds.items()}
-
-
-def main():
-    """Time every road on every kind of argument and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--points", type=int, default=1_000_000)
-    parser.add_argument("--repeats", type=int, default=9)
-    settings = parser.parse_args()
+def values_race(small):
+    """W with and without its gradient, in double precision but where a road says otherwise."""
     jax.config.update("jax_enable_x64", True)
-    rng, n = np.random.default_rng(0), settings.points
-    z = np.maximum(rng.normal(size=n), -3.0)
-    arguments = {
-        "skewed normal, 0.2 z exp(0.2 z)": 0.2 * z * np.exp(0.2 * z),
-        "uniform on (-0.36, 5)": rng.uniform(-0.36, 5, n),
-        "ten to a power from -8 to 8": 10 ** rng.uniform(-8, 8, n),
+    n, theirs = (10_000 if small else 1_000_000), substrate()
+    z = np.maximum(np.random.default_rng(0).normal(size=n), -3.0)
+    x = 0.2 * z * np.exp(0.2 * z)
+    found, at = roads(x), jnp.asarray(x)
+    if callable(theirs):
+        value, both = jax.jit(theirs), jax.jit(jax.vmap(jax.value_and_grad(theirs)))
+        found |= {TFP: lambda: value(at), f"{TFP}, with gradient": lambda: both(at)[0]}
+    calls = {OURS if name == "lambertw" else name.replace("lambertw", OURS): call for name, call in found.items()}
+    order = sorted(calls, key=lambda name: name != OURS)
+    made = {name: Road(lambda _, name=name: np.asarray(jax.block_until_ready(calls[name]()), float)) for name in order}
+    largest = lambda a, b: float(np.max(np.abs(a - b) / np.maximum(np.abs(b), 0.01)))
+    error = lambda reached: {name: largest(value, reached["SciPy"]) for name, value in reached.items()}
+    absent = () if callable(theirs) else (theirs,)
+    return Race(f"{n:,} values", made, error, 1e-3, "largest error, as a share of W or of 0.01", (1e-9 * n, "ns a value"), absent)
+
+
+def density_race(small):
+    """The log density of a skewed normal, and its gradient in location, scale and skew, beside SciPy's W in the same formula."""
+    jax.config.update("jax_enable_x64", True)
+    n = 10_000 if small else 1_000_000
+    y = np.asarray(g_e(jax.random.normal(jax.random.key(0), (n,)), 0.2))
+    z, at = jnp.asarray(y), jnp.asarray([0.1, 1.1, 0.2])
+    cubic = tabulated(lambertw, D, 5.0, 1000, kind="cubic")
+    total = lambda t, w=lambertw: log_density(z, t[0], t[1], t[2], w=w).sum()
+    value, both = jax.jit(total), jax.jit(jax.value_and_grad(total))
+    looked_up = jax.jit(jax.value_and_grad(lambda t: total(t, cubic)))
+
+    def by_scipy(_):
+        w = special.lambertw(0.2 * (y - 0.1) / 1.1).real
+        return float((-0.5 * (w / 0.2) ** 2 - 0.5 * np.log(2 * np.pi) - np.log(1.1) - w - np.log1p(w)).sum())
+
+    made = {
+        OURS: Road(lambda _: float(value(at))),
+        "this package, with gradient": Road(lambda _: float(jax.block_until_ready(both(at))[0])),
+        "the same, W from a cubic table": Road(lambda _: float(jax.block_until_ready(looked_up(at))[0])),
+        "SciPy's W in NumPy": Road(by_scipy),
     }
-    for kind, x in arguments.items():
-        calls = roads(x)
-        reached = {name: np.asarray(call()) for name, call in calls.items()}
-        seconds = measure(calls, settings.repeats)
-        print(f"\n{kind}: {n} points, medians of {settings.repeats} interleaved runs\n")
-        print(f"{'road':<34}{'ns a point':>12}{'ratio':>8}{'error':>10}")
-        for name, time_taken in seconds.items():
-            error = np.abs(reached[name] / reached["SciPy"] - 1).max()
-            print(f"{name:<34}{1e9 * time_taken / n:>12.1f}{seconds['SciPy'] / time_taken:>8.1f}{error:>10.0e}")
-    print("\nlog likelihood of a skewed normal, with its gradient in location, scale and skew\n")
-    print(f"{'road':<34}{'ns a point':>12}{'error':>10}")
-    for dtype in (jnp.float64, jnp.float32):
-        with jax.enable_x64(dtype == jnp.float64):
-            calls = likelihoods(n, dtype)
-            slopes = [np.asarray(call()[1]) for call in calls.values()]
-            for (name, time_taken), slope in zip(measure(calls, settings.repeats).items(), slopes, strict=True):
-                error = np.abs(slope / slopes[0] - 1).max()
-                print(f"{name:<34}{1e9 * time_taken / n:>12.1f}{error:>10.0e}")
+    each = lambda found: {name: value / n for name, value in apart(found).items()}
+    return Race(f"{n:,} rows, double precision", made, each, 1e-3, "nats a row from the middle", (1e-9 * n, "ns a row"))
 
 
 if __name__ == "__main__":
-    main()
+    from benchmarks import run
+
+    run.main(["--races", "lambert", "lambert density", *sys.argv[1:]])

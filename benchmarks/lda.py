@@ -1,21 +1,14 @@
-"""Does it pay? LDA by coordinate ascent here and in scikit-learn: seconds until the same bound.
+"""LDA by coordinate ascent here, in scikit-learn and in gensim, on made-up counts from the model itself.
 
-    python benchmarks/lda.py [--documents 1900] [--words 2000] [--topics 20] [--length 200] [--rounds 20] [--seeds 3]
-
-Made-up counts from the model itself; the same priors for all. Starts are random and peaks differ by start, so the bound to be reached is
-the lowest at which any run ended: every run gets there. scikit-learn is timed round by round, and the bound of its topics, which its
-``score`` computes, is found afterwards. Here the whole run is one compiled call, timed once it is compiled and shared out evenly over its
-rounds; its bounds come for nothing. All roads run in turns, in one process.
+gensim goes from document to document in Python, so a timed call makes a tenth of its rounds.
 """
-
-import argparse
-import time
 
 import jax
 import numpy as np
 import scipy.sparse
-from sklearn.decomposition import LatentDirichletAllocation
 
+from benchmarks.aims import OURS
+from benchmarks.race import Race, Road, missing
 from course_pkg.vi import corpus, lda
 
 ALPHA = GAMMA = 0.1
@@ -30,75 +23,58 @@ def made_up(documents, words, topics, length):
 
 
 def ours(counts, topics, rounds):
-    """Seconds after each round and bounds per token, for a seed."""
+    """The last bound for each token."""
     documents, tokens = corpus(counts), counts.sum()
-
-    def call(seed):
-        start = time.perf_counter()
-        fit = lda(jax.random.key(seed), documents, topics, alpha=ALPHA, gamma=GAMMA, iterations=rounds)
-        elbo = np.asarray(fit.elbo, dtype=float) / tokens
-        return (time.perf_counter() - start) * np.arange(1, rounds + 1) / rounds, elbo
-
-    return call
+    options = {"alpha": ALPHA, "gamma": GAMMA, "iterations": rounds}
+    return Road(lambda seed: float(lda(jax.random.key(seed), documents, topics, **options).elbo[-1]) / tokens)
 
 
-class Watched(LatentDirichletAllocation):
-    """scikit-learn's, which notes the time and the topics after each round."""
+def scikit_learn(counts, topics, rounds):
+    """The same of scikit-learn: the model, and its own bound for each token."""
+    from sklearn.decomposition import LatentDirichletAllocation
 
-    def _em_step(self, *args, **kwargs):
-        super()._em_step(*args, **kwargs)
-        self.seen_.append((time.perf_counter(), self.components_.copy(), self.exp_dirichlet_component_.copy()))
+    table, tokens = counts.astype(np.float32), counts.sum()
 
+    def fitted(seed):
+        return LatentDirichletAllocation(topics, doc_topic_prior=ALPHA, topic_word_prior=GAMMA, max_iter=rounds, random_state=seed).fit(
+            table
+        )
 
-def scikit_learn(counts, topics, rounds, dtype):
-    """The same of scikit-learn, in single or double precision."""
-    table, tokens = counts.astype(dtype), counts.sum()
-
-    def call(seed):
-        model = Watched(topics, doc_topic_prior=ALPHA, topic_word_prior=GAMMA, max_iter=rounds, random_state=seed)
-        model.seen_ = []
-        start = time.perf_counter()
-        model.fit(table)
-        seconds, bounds = [], []
-        for moment, topics_then, weights_then in model.seen_:
-            model.components_, model.exp_dirichlet_component_ = topics_then, weights_then
-            seconds.append(moment - start)
-            bounds.append(model.score(counts) / tokens)
-        return np.array(seconds), np.array(bounds)
-
-    return call
+    return fitted, lambda seed: fitted(seed).score(counts) / tokens
 
 
-def main():
-    """Run every road from every seed and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("documents", 1900), ("words", 2000), ("topics", 20), ("length", 200), ("rounds", 20), ("seeds", 3)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    s = parser.parse_args()
-    counts = made_up(s.documents, s.words, s.topics, s.length)
-    roads = {
-        "course_pkg.vi.lda": ours(counts, s.topics, s.rounds),
-        "scikit-learn, single precision": scikit_learn(counts, s.topics, s.rounds, np.float32),
-        "scikit-learn, double precision": scikit_learn(counts, s.topics, s.rounds, np.float64),
-    }
-    start = time.perf_counter()
-    roads["course_pkg.vi.lda"](0)
-    compiled = time.perf_counter() - start
-    runs: dict[str, list] = {name: [] for name in roads}
-    for seed in range(s.seeds):
-        for name, call in roads.items():
-            runs[name].append(call(seed))
-    target = min(bounds[-1] for each in runs.values() for _, bounds in each)
-    until = {name: np.median([seconds[np.argmax(bounds >= target)] for seconds, bounds in each]) for name, each in runs.items()}
-    first = until["course_pkg.vi.lda"]
-    shape = f"{s.documents} documents, {s.words} words, {s.topics} topics, {counts.sum()} tokens, {s.rounds} rounds"
-    print(f"\n{shape}, medians of {s.seeds} seeds; the first call here, with its compilation, took {compiled:.1f} s\n")
-    print(f"{'road':<34}{'s a round':>10}{'s until ' + format(target, '.3f'):>18}{'ratio':>8}   last bounds, nats a token")
-    for name, each in runs.items():
-        ends = ", ".join(f"{bounds[-1]:.3f}" for _, bounds in each)
-        rounds = np.median([seconds[-1] / s.rounds for seconds, _ in each])
-        print(f"{name:<34}{rounds:>10.3f}{until[name]:>18.2f}{until[name] / first:>8.1f}   {ends}")
+def in_gensim(counts, topics, rounds):
+    """The same of gensim: all documents in a chunk, the topics renewed outright after each."""
+    from gensim.matutils import Sparse2Corpus
+    from gensim.models import LdaModel
+
+    documents, tokens = list(Sparse2Corpus(counts, documents_columns=False)), counts.sum()
+
+    def fitted(seed, passes):
+        return LdaModel(
+            documents, topics, alpha=[ALPHA] * topics, eta=GAMMA, passes=passes, chunksize=len(documents), update_every=0,
+            decay=0.0, eval_every=None, random_state=seed, dtype=np.float32,
+        )  # fmt: skip
+
+    few = max(rounds // 10, 1)
+    return Road(lambda seed: fitted(seed, few), few / rounds, lambda seed: fitted(seed, rounds).bound(documents) / tokens)
 
 
-if __name__ == "__main__":
-    main()
+def lda_race(small):
+    """The same priors and rounds, each library's own inner steps. Random starts end at different peaks, so the bounds may differ."""
+    shape = (200, 300, 5, 50) if small else (1000, 1000, 20, 100)
+    documents, words, topics, _ = shape
+    rounds = 10 if small else 20
+    counts = made_up(*shape)
+    roads, absent = {OURS: ours(counts, topics, rounds)}, []
+    for package, name in (("scikit-learn", "scikit-learn"), ("gensim", "gensim")):
+        if gone := missing(package):
+            absent.append(gone)
+        elif name == "gensim":
+            roads[name] = in_gensim(counts, topics, rounds)
+        else:
+            fitted, bound = scikit_learn(counts, topics, rounds)
+            roads[name] = Road(fitted, 1.0, bound)
+    size = f"{documents:,} documents, {words:,} words, {topics} topics, {counts.sum():,} tokens, {rounds} rounds"
+    below = lambda found: {name: max(found.values()) - bound for name, bound in found.items()}
+    return Race(size, roads, below, 0.1, "nats a token below the best bound", (1.0, "s"), tuple(absent))

@@ -1,34 +1,23 @@
-"""Random-walk Metropolis and HMC with four chains: this package and blackjax in one run.
-
-    python benchmarks/mcmc.py [--draws 20000] [--repeats 9] [--chains 4]
+"""Random-walk Metropolis and HMC with four chains: this package and blackjax.
 
 Eight schools (non-centred, 10 coordinates) and the breast tumours (logistic regression on 569 rows, 31 coordinates). Both take the same
 log density, starts, scales, masses, step size and path length, which one warm-up has found. Each kernel runs in one compiled scan over
 steps of all chains, which keeps the positions and acceptances; ``run_chains`` is timed as its users call it, with the keys of each step,
-the copy to the host and the DataTree. Every road is run once before it is timed, then all are timed in turn; ratios are medians over the
-turns. The effective sample size is that of the worst coordinate, by ArviZ, with a standard error over the turns.
-
-blackjax is needed: ``pip install blackjax``.
+the copy to the host and the DataTree.
 """
 
-import argparse
-import sys
-import time
-
 import arviz as az
+import blackjax
 import jax
 import jax.numpy as jnp
 import numpy as np
+from blackjax.mcmc.random_walk import normal as normal_steps
 
+from benchmarks.aims import OURS
+from benchmarks.race import Race, Road
 from course_pkg import models
 from course_pkg.data import breast_cancer, schools, standardised
 from course_pkg.mcmc import Tuned, hmc, random_walk, run_chains, tune_hmc
-
-try:
-    import blackjax
-    from blackjax.mcmc.random_walk import normal as normal_steps
-except ImportError:
-    sys.exit("blackjax is not installed, and this benchmark compares with it: pip install blackjax")
 
 STEPS = 8  # leapfrog steps of a path
 
@@ -82,7 +71,7 @@ def roads(log_density, tuned: Tuned, draws):
         return lambda key: run_chains(key, kernel, tuned.positions, draws, progress=False)["posterior"]["theta"].values
 
     return {
-        name: {"course_pkg": call(ours), "course_pkg, run_chains": whole(ours), "blackjax": call(theirs)}
+        name: {OURS: call(ours), "this package, run_chains": whole(ours), "blackjax": call(theirs)}
         for name, (ours, theirs) in pairs.items()
     }
 
@@ -92,45 +81,34 @@ def least_ess(positions):
     return min(float(az.ess(positions[..., k].astype(float), method="mean")) for k in range(positions.shape[-1]))
 
 
-def measure(calls, repeats):
-    """Seconds and effective sample sizes of every road, by turns."""
-    seconds: dict[str, list[float]] = {road: [] for road in calls}
-    sizes: dict[str, list[float]] = {road: [] for road in calls}
-    for turn in range(repeats + 1):
-        for number, (road, call) in enumerate(calls.items()):
-            start = time.perf_counter()
-            positions = call(jax.random.fold_in(jax.random.key(turn), number))
-            took = time.perf_counter() - start
-            if turn:
-                seconds[road].append(took)
-                sizes[road].append(least_ess(positions))
-    return {road: np.array(s) for road, s in seconds.items()}, {road: np.array(s) for road, s in sizes.items()}
+def kernel_race(small, target, kernel):
+    """Four chains of one kernel on one target; the means are compared, in standard errors, where they lie furthest apart."""
+    draws, count = (1000 if small else 20_000 if target == "eight schools" else 5000), 4
+    log_density, dim = targets()[target]
+    starts = 0.1 * jax.random.normal(jax.random.key(0), (count, dim))
+    tuned = tune_hmc(jax.random.key(1), log_density, starts, STEPS)
+    calls = next(found for name, found in roads(log_density, tuned, draws).items() if name.startswith(kernel))
+
+    def road(call, number):
+        return Road(lambda seed: call(jax.random.fold_in(jax.random.key(seed), number)))
+
+    made = {name: road(call, number) for number, (name, call) in enumerate(calls.items())}
+    size = f"{count} chains of {draws:,} draws, {dim} coordinates"
+    return Race(size, made, far("blackjax"), 5.0, "standard errors between means, at the worst", (1e-6 * draws, "µs a step"))
 
 
-def main():
-    """Time every road and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=20_000)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--chains", type=int, default=4)
-    settings = parser.parse_args()
-    draws, chains = settings.draws, settings.chains
-    print(f"{chains} chains of {draws} draws, medians of {settings.repeats} interleaved runs\n")
-    print(f"{'target':<16}{'kernel':<16}{'road':<24}{'µs a step':>10}{'time ratio':>12}{'ESS a step':>12}{'ESS ratio':>16}")
-    for target, (log_density, dim) in targets().items():
-        starts = 0.1 * jax.random.normal(jax.random.key(0), (chains, dim))
-        tuned = tune_hmc(jax.random.key(1), log_density, starts, STEPS)
-        for kernel, calls in roads(log_density, tuned, draws).items():
-            seconds, sizes = measure(calls, settings.repeats)
-            for road in calls:
-                ratios = sizes[road] / sizes["blackjax"].mean()
-                error = ratios.std(ddof=1) / np.sqrt(len(ratios))
-                print(
-                    f"{target:<16}{kernel:<16}{road:<24}{1e6 * np.median(seconds[road]) / draws:>10.2f}"
-                    f"{np.median(seconds[road] / seconds['blackjax']):>12.2f}{sizes[road].mean() / draws / chains:>12.4f}"
-                    f"{ratios.mean():>9.2f} ± {error:.2f}"
-                )
+def far(reference):
+    """Of draws by name: how many standard errors a mean lies from the reference's, for the coordinate where these are most."""
 
+    def error(reached):
+        moments = {}
+        for name, x in reached.items():
+            x = np.asarray(x, float)
+            sizes = np.array([az.ess(x[..., k], method="mean") for k in range(x.shape[-1])])
+            flat = x.reshape(-1, x.shape[-1])
+            moments[name] = flat.mean(axis=0), flat.var(axis=0) / sizes
+        mean, square = moments[reference]
+        worst = lambda m, s: float((np.abs(m - mean) / np.sqrt(s + square)).max())
+        return {name: None if name == reference else worst(*of) for name, of in moments.items()}
 
-if __name__ == "__main__":
-    main()
+    return error

@@ -37,8 +37,9 @@ def text_of(path):
 
 
 def declared():
-    """What pyproject.toml asks for, in all: name -> requirement."""
-    lines = PROJECT["dependencies"] + [line for extra in PROJECT["optional-dependencies"].values() for line in extra]
+    """What pyproject.toml asks for: name -> requirement; the peers of `make bench` are no part of the environment."""
+    extras = [lines for extra, lines in PROJECT["optional-dependencies"].items() if extra != "bench"]
+    lines = PROJECT["dependencies"] + [line for extra in extras for line in extra]
     requirements = [Requirement(line) for line in lines]
     return {canonicalize_name(r.name): r for r in requirements if r.name != NAME}
 
