@@ -54,6 +54,22 @@ def test_a_decision_weighs_the_first_test(houses):
     assert expected[0] == pytest.approx(min(after), rel=1e-3)
 
 
+def test_a_second_box_is_worth_what_quadrature_says(houses):
+    """One house, normal before the box: over its results by Gauss and Hermite, over the levels by quantiles."""
+    m, s = 1.2, 0.6
+    trust = s**2 / (s**2 + houses.SHORT_SD**2)
+    nodes, weight = np.polynomial.hermite_e.hermegauss(61)
+    z = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
+    told = [houses.regrets(m + s * np.sqrt(trust) * node + s * np.sqrt(1 - trust) * z).mean(axis=1).min() for node in nodes]
+    exact = houses.regrets(m + s * z).mean(axis=1).min() - weight @ told / weight.sum()
+    found = [houses.worth(m + s * np.random.default_rng(k).permutation(z)[:1000], np.random.default_rng(k), 400) for k in range(16)]
+    assert abs(np.mean(found) - exact) < 4 * np.std(found, ddof=1) / 4 + 1  # fails once in 1,000 seeds
+    assert exact > 10
+    draws, read = z[:50, None], np.array([0.3])
+    squared = houses.weights(draws, read) ** 2
+    assert houses.weights(draws, read, read) == pytest.approx(squared / squared.sum())
+
+
 def test_half_decisions_lie_between_whole_ones(houses):
     y = jnp.linspace(-2.0, 4.0, 61)
     whole = np.stack([houses.between(y, float(a)) for a in range(3)])
@@ -133,6 +149,13 @@ def test_in_small(houses, monkeypatch, tmp_path):
     before = (tmp_path / "houses.json").read_text()
     houses.main()  # what is stored is not run again
     assert (tmp_path / "houses.json").read_text() == before
+    del found["runs"][0]["460 houses"]["full rank"]
+    (tmp_path / "houses.json").write_text(json.dumps(found))
+    houses.main()  # but for what is missing, beside NUTS
+    again = json.loads((tmp_path / "houses.json").read_text())
+    assert list(again["runs"][0]["460 houses"]) == list(stored["runs"][0]["460 houses"])
+    assert again["runs"][0]["460 houses"].pop("full rank")["cost"] == json.loads(before)["runs"][0]["460 houses"]["full rank"]["cost"]
+    assert again["runs"] == found["runs"]
 
 
 @pytest.mark.thorough

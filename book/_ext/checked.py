@@ -19,7 +19,7 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.util.docutils import SphinxDirective
 
 sys.path.insert(0, str(contents.BOOK.parent))
-from tools import pages, record
+from tools import lesson, pages, record
 
 PAGE = "appendix/checked"
 PACKAGES = ("jax", "numpy", "scipy", "optax", "numpyro", "pymc", "nutpie", "arviz", "scikit-learn", "matplotlib")
@@ -100,6 +100,14 @@ def surroundings() -> str:
     return f"<p>Built on {today} with {cores}: Python {platform.python_version()}, {packages}.</p>"
 
 
+def extent() -> str:
+    """How much there is to read and to do, by what pages and sheets state."""
+    known, sheets = contents.pages().values(), contents.sheets().values()
+    words = sum(lesson.lesson(pages.read_page(contents.BOOK / f"{page.name}.md")).words for page in known)
+    reading, doing = (contents.hours(sum(thing.minutes for thing in things)) for things in (known, sheets))
+    return f"<p>{len(known)} pages of {words:,} words take {reading}, by what they state; {len(sheets)} sheets take {doing} more.</p>"
+
+
 def rows(app) -> list[Row]:
     """Every page that was executed, in the order of the contents."""
     known, data = record.read(), NbMetadataCollector.get_doc_data(app.env)
@@ -125,7 +133,7 @@ class Checked(SphinxDirective):
 def fill(app, doctree, _docname) -> None:
     """Write the table; the page is written in every build, so it is never older than the book."""
     for place in doctree.findall(lambda n: isinstance(n, nodes.container) and "what-was-checked" in n["classes"]):
-        words = surroundings() + table(rows(app), record.package()) + sheets_line(record.read())
+        words = surroundings() + extent() + table(rows(app), record.package()) + sheets_line(record.read())
         place += nodes.raw("", words, format="html")
 
 

@@ -230,6 +230,16 @@ def plan(title: str, rows: str, lines: list[str]) -> Plan:
     return Plan(title, rows, tuple(blocks))
 
 
+def more(title: str, rows: str, lines: list[str]) -> Plan:
+    """What a course has no time for, from lines such as ``5: mcmc/harder-targets | mcmc/trading-places``: each may follow that block.
+
+    Raises:
+        ValueError: as for a plan; also if the course has the page or the sheet already.
+    """
+    told = [" | ".join(" ".join(thing.name for thing in things) for things in block[1:]) for block in plans()[title].blocks]
+    return Plan(title, rows, tuple(plan(title, rows, [*told[: int(line.partition(":")[0])], line]).blocks[-1] for line in lines))
+
+
 def course() -> Plan:
     """The longest course."""
     return max(plans().values(), key=lambda plan: plan.minutes)

@@ -151,9 +151,11 @@ class Plan(FrontPiece):
     required_arguments, final_argument_whitespace = 1, True
     option_spec = {"rows": str}  # noqa: RUF012
 
+    read = staticmethod(contents.plan)
+
     def html(self) -> str:
         try:
-            plan = contents.plan(self.arguments[0], self.options["rows"], list(self.content))
+            plan = self.read(self.arguments[0], self.options["rows"], list(self.content))
         except ValueError as error:
             raise self.error(str(error)) from error
         for sheet in (sheet for block in plan.blocks for sheet in block.sheets):
@@ -173,6 +175,12 @@ class Plan(FrontPiece):
     def sheet(self, sheet: contents.Sheet) -> str:
         link = f'<a href="{self.link(f"exercises/{sheet.name}")}">{html.escape(sheet.title)}</a>'
         return f"{link} <span>{sheet.minutes} min {STARS[sheet.stars]}</span>"
+
+
+class More(Plan):
+    """What may follow the blocks of a plan; its argument is the plan's title."""
+
+    read = staticmethod(contents.more)
 
 
 # --- contents at the side -------------------------------------------------------------------------
@@ -246,5 +254,6 @@ def setup(app) -> dict:
     app.add_directive("chapter-cards", Chapters)
     app.add_directive("road", Road)
     app.add_directive("plan", Plan)
+    app.add_directive("more", More)
     app.connect("html-page-context", head)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -139,7 +139,7 @@ class SheetTable(SphinxDirective):
         rows = ["| Sheet | Chapter | Level | Minutes | After |", "|:--|:--|:--|--:|:--|"]
         for name, sheet in self.env.app.sheets.items():
             self.env.note_dependency(str(ROOT / "solutions" / f"{name}.md"))
-            chapter = chapters[name.partition("/")[0]]
+            chapter = chapters.get(name.partition("/")[0], "Capstone")
             after = f"[](/{sheet.page}.md)" if sheet.page else ""
             rows.append(
                 f"| [{sheet.title}](/exercises/{name}.md) | {chapter} | {contents.STARS[sheet.stars]} | {sheet.minutes} | {after} |"

@@ -1,6 +1,7 @@
 """What the book says of its last runs: for the code that a page has, and for no other."""
 
 import importlib
+import re
 import sys
 
 import pytest
@@ -85,3 +86,15 @@ def test_the_book_shows_what_was_recorded(reseed, again, words):
     assert '<tr id="checked-page"><th scope="row"><a>page</a></th><td>1.3</td><td>4</td><td>3 (5 to 20)</td>' in shown
     assert "4 claims are asserted, 3 of them at several seeds" in shown
     assert ("earlier state" in shown) == ("†" in words[0])
+
+
+def test_the_book_s_extent_is_that_of_its_pages_and_sheets():
+    numbers = [int(word.replace(",", "")) for word in re.findall(r"[\d,]*\d", checked.extent())]
+    sheets = list((ROOT / "solutions").glob("*/*.md"))
+    listed = [ROOT / "book" / f"{name}.md" for name in checked.contents.pages()]
+    texts = {path: path.read_text("utf8") for path in listed + sheets}
+    hours = [sum(int(re.search(r"^\*(\d+) minutes\.", texts[path], re.MULTILINE)[1]) for path in paths) / 60 for paths in (listed, sheets)]
+    assert numbers[::2] == [len(listed), round(hours[0]), round(hours[1])]
+    assert numbers[3] == len(sheets)
+    every = sum(len(texts[path].split()) for path in listed)  # with its code and its formulas
+    assert 0.3 * every < numbers[1] < 0.9 * every

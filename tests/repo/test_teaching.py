@@ -57,6 +57,23 @@ def test_a_plan_that_cannot_work_is_refused(lines, words):
         contents.plan("A plan", "Week", lines)
 
 
+MORE = re.findall(r"^:::\{more\} (.+)\n:rows: .+\n\n((?:.*\n)*?):::$", TEXT["plans"], re.MULTILINE)
+
+
+@pytest.mark.parametrize(("title", "lines"), MORE, ids=[title for title, _ in MORE])
+def test_what_a_plan_has_no_time_for_can_follow_it(title, lines):
+    lines = lines.splitlines()
+    assert [block.label for block in contents.more(title, "After week", lines).blocks] == [line.partition(":")[0] for line in lines]
+    with pytest.raises(ValueError, match="classification comes twice"):
+        contents.more(title, "After week", ["2: | decisions/classification"])
+    with pytest.raises(ValueError, match=r"comes before .*mcmc/nuts"):
+        contents.more(title, "After week", ["3: mcmc/harder-targets"])
+
+
+def test_every_plan_s_pages_that_may_follow_are_read():
+    assert len(MORE) == TEXT["plans"].count(":::{more}") == 2
+
+
 def test_a_block_has_its_name_or_its_number():
     plan = contents.plan("A day", "Part", ["Before noon: decisions/a-first-decision | decisions/conjugacy", "decisions/problems"])
     assert [block.label for block in plan.blocks] == ["Before noon", "2"]
@@ -68,7 +85,7 @@ def test_a_block_has_its_name_or_its_number():
 
 
 def test_every_sheet_with_a_verdict_tests_one_goal():
-    assert [chapter for chapter, _ in GOALS] == list(contents.chapters())
+    assert [chapter for chapter, _ in GOALS] == [*contents.chapters(), "capstone"]
     tested = [sheet.name for chapter, lines in GOALS for _, sheets in teaching.goals(chapter, lines.splitlines()) for sheet in sheets]
     assert sorted(tested) == sorted(name for name in contents.sheets() if not name.endswith("/discussion"))
 
