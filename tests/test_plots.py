@@ -126,7 +126,6 @@ CASES = {
         "climbs to a goal": call({"plain": RUNS, "baseline": RUNS * [1, 1, 0, 0]}, ylabel="KL, nats", goal=0.05),
     },
     "coordinate_ascent": {
-        "table_and_product": call((X, X), np.outer(BELL, BELL), np.outer(BELL, BELL**2), (BELL, 0.9 * BELL)),
         "ridges": call(
             {
                 "as typed in": (("level", "slope"), *LEANING, np.diag([0.4, 0.3]), DRAWS),
@@ -137,7 +136,6 @@ CASES = {
             {"as typed in": 1 + 1 / UP, "two lines": 1 / UP, "centred": 0.1 / UP},
             {"as typed in": 1 / UP, "two lines": 0.5 / UP, "centred": 0.1 / UP},
         ),
-        "along_the_line": call(UP, {"as typed in": 1.5 - 1 / UP, "two lines": 1 / UP, "centred": 1 + 0 * UP}, (3.0, "typical")),
         "two_decisions": call(
             {
                 title: (label, X, {"exact": VALLEY, "q's belief": VALLEY - 0.5}, {"best": 0.0, "by q": -1.0})

@@ -1,26 +1,9 @@
-"""Drawings of the page on coordinate ascent. Each function takes what it draws and returns the figure."""
+"""Drawings of the two pages on coordinate ascent. Each function takes what it draws and returns the figure."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, RED, SKY, mark, shade
-
-RINGS = np.exp([-4.5, -2.0, -0.5])  # heights over the top: about 3, 2 and 1 standard deviations of a normal
-
-
-def table_and_product(axes, exact, product, marginals):
-    """Above: rings of two densities over ``axes`` (x (K,), y (J,)), each (J, K). Below: the two densities of x, each (K,)."""
-    fig, (top, below) = plt.subplots(2, 1, sharex=True, figsize=(5.0, 6.4), height_ratios=(1.4, 1))
-    x, y = axes
-    for density, colour, style, name in ((exact, GREEN, "-", "exact"), (product, ORANGE, "--", "product of factors")):
-        top.contour(x, y, density, levels=density.max() * RINGS, colors=colour, linewidths=1.5, linestyles=style)
-        top.plot([], [], style, color=colour, label=name)
-    top.set(ylabel="standard deviation of a country")
-    fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    for density, colour in zip(marginals, (GREEN, ORANGE), strict=True):
-        shade(below, x, density, color=colour)
-    below.set(xlabel="mean log income, from 8 on", ylabel="density")
-    return fig
+from course_pkg.plots import BLUE, GREEN, ORANGE, RED, SKY
 
 
 def ridges(panels):
@@ -50,18 +33,6 @@ def climbs(gaps, errors):
     top.set(ylabel="log evidence − bound (nats)")
     below.set(xlabel="round", ylabel="slope off, in sds", ylim=(5e-3, None))
     fig.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=1)
-    return fig
-
-
-def along_the_line(rugged, ratios, place):
-    """Standard deviation of the line's height as a multiple of the exact one, ``{name: (K,)}``; ``place`` is (value, words)."""
-    fig, ax = plt.subplots(figsize=(5.0, 4.2))
-    ax.axhline(1.0, color=BLACK, linewidth=1)
-    for (name, values), (colour, style) in zip(ratios.items(), ((ORANGE, "-"), (SKY, "--"), (GREEN, ":")), strict=False):
-        ax.plot(rugged, values, style, color=colour, label=name)
-    mark(ax, *place, height=0.12)
-    ax.set(xlabel="ruggedness", ylabel="standard deviation over exact", ylim=(0, None))
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=1)
     return fig
 
 
