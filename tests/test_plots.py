@@ -237,6 +237,10 @@ CASES = {
             {"50": 2.0, "90": 5.0},
         ),
     },
+    "rivals": {
+        "slices": call(X, -(X**2), {"new draws": -VALLEY, "the same draws": -(X**2)}),
+        "tables": call(np.arange(1, 5), {"SGD": RUNS, "SAGA, new draws": RUNS / 2, "SAGA, kept draws": RUNS / 9}),
+    },
     "importance_sampled_sgd": {
         "paths": call(
             X,

@@ -285,6 +285,10 @@ CASES = {
     "is_gradients.effective_size": (is_gradients.effective_size, {"w": P, "axis": 0}),
     "is_gradients.expected_ess": (is_gradients.expected_ess, {"lam_new": LAM, "lam_old": LAM}),
     "is_gradients.is_factorised": (lambda dim: is_gradients.is_factorised(NORMAL, dim), {"dim": 2}),
+    "is_gradients.fixed_draws": (
+        lambda **given: is_gradients.fixed_draws(KEY, REGRESSION, NORMAL, data=ROWS, **given),
+        {"samples": 3, "lam": LAM, "evaluations": 9},
+    ),
     "is_gradients.sag": (
         lambda **given: climbed(is_gradients.sag(REGRESSION, NORMAL, **given)),
         {"samples": 2, "batches": 2},
