@@ -1,0 +1,112 @@
+"""The projects of chapters 2 to 4: what is nearly right must not pass, what is right in another way must."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.integrate import quad
+from scipy.stats import lognorm, norm
+
+from tests.exercises import near_misses
+
+
+def _a(*numbers):
+    return np.array(numbers, dtype=float)
+
+
+# Chapter 4
+
+
+def _score_by_pairs(log_joint, mu, log_sigma, eps):
+    """The mean distance of a draw's g from each other one."""
+    g = log_joint(mu + np.exp(log_sigma) * eps) + eps**2 / 2
+    above = (g[:, None] - g).sum(axis=1) / (len(g) - 1)
+    return np.stack([above * eps * np.exp(-log_sigma), above * (eps**2 - 1)], axis=1)
+
+
+def _score_below_the_largest(log_joint, mu, log_sigma, eps):
+    g = log_joint(mu + np.exp(log_sigma) * eps) + eps**2 / 2
+    return (g - g.max())[:, None] * np.stack([eps * np.exp(-log_sigma), eps**2 - 1], axis=1)
+
+
+def _path_by_jax(slope, mu, log_sigma, eps):
+    """The slope, with the entropy by JAX."""
+    entropy = float(jax.grad(lambda w: 0.5 * jnp.log(2 * jnp.pi * jnp.e * jnp.exp(2 * w)))(log_sigma))
+    theta = mu + np.exp(log_sigma) * eps
+    return np.array([[slope(t), slope(t) * (t - mu) + entropy] for t in theta])
+
+
+def _path_without_score(slope, mu, log_sigma, eps):
+    """The path derivative: another gradient of the same mean."""
+    d = slope(mu + np.exp(log_sigma) * eps) + eps * np.exp(-log_sigma)
+    return np.stack([d, d * np.exp(log_sigma) * eps], axis=1)
+
+
+def _price_by_cov(estimates, sigma, cost):
+    V = np.cov(estimates.T)
+    return cost * (V[0, 0] * sigma**2 / 2 + V[1, 1] / 4)
+
+
+def _climb_step_by_step(gradient, start, rates, noise, late=None):
+    mu, omega, total = float(start[0]), float(start[1]), np.zeros(2)
+    for t, rate in enumerate(rates):
+        slope = gradient(mu, omega, noise[t])
+        if late:
+            mu += rate * slope[0]
+            omega += rate * gradient(mu, omega, noise[t])[1]
+        else:
+            mu, omega = mu + rate * slope[0], omega + rate * slope[1]
+        total += (t >= len(rates) // 2) * np.array([mu, omega])
+    return tuple(2 * total / len(rates))
+
+
+def _worth_by_area(old, new, over, under):
+    level = under / (over + under)
+    law = [lognorm(np.exp(q[1]), scale=np.exp(q[0])) for q in (old, new)]
+    return quad(lambda h: (over + under) * (law[1].cdf(h) - level), law[1].ppf(level), law[0].ppf(level), epsabs=1e-12)[0]
+
+
+def _worth_by_a_parabola(old, new, over, under):
+    """Half the curvature at the new decision, times the squared distance."""
+    level = under / (over + under)
+    law = [lognorm(np.exp(q[1]), scale=np.exp(q[0])) for q in (old, new)]
+    return 0.5 * (over + under) * law[1].pdf(law[1].ppf(level)) * (law[0].ppf(level) - law[1].ppf(level)) ** 2
+
+
+def _worth_by_means(old, new, over, under):
+    best = lambda q: np.exp(q[0] + np.exp(q[1]) ** 2 / 2)
+    theta = new[0] + np.exp(new[1]) * norm.ppf((np.arange(20_000) + 0.5) / 20_000)
+    cost = lambda h: np.mean(np.where(np.exp(theta) < h, over * (h - np.exp(theta)), under * (np.exp(theta) - h)))
+    return cost(best(old)) - cost(best(new))
+
+
+GRADIENTS_BY_HAND = {
+    "which-gradient/score": [((lambda theta: theta, 0.0, 0.0, _a(2, 0)), _a([8, 12], [0, 4]))],
+    "which-gradient/path": [((lambda theta: -theta, 1.0, 0.0, _a(1, -2)), _a([-2, -1], [1, -1]))],
+    "which-gradient/price": [((_a([0, 0], [2, 4]), 2.0, 3.0), 18)],
+    "which-gradient/climb": [((lambda mu, omega, eps: _a(1, 2), (0.0, 0.0), np.ones(4), np.zeros((4, 1))), _a(3.5, 7))],
+    "which-gradient/worth": [((_a(0, 0), _a(1, 0), 1.0, 1.0), 0.5355)],
+}
+GRADIENTS_WRONG = [
+    ("which-gradient/score", "below the largest g", _score_below_the_largest, "Not those terms"),
+    ("which-gradient/score", "the mean", lambda *case: _score_by_pairs(*case).mean(axis=0), "to have shape"),
+    ("which-gradient/path", "the path derivative", _path_without_score, "Not those terms"),
+    ("which-gradient/path", "columns exchanged", lambda *case: _path_by_jax(*case)[:, ::-1], "Not those terms"),
+    (
+        "which-gradient/price",
+        "the larger of the two",
+        lambda e, s, c: c * max(e[:, 0].var(ddof=1) * s**2 / 2, e[:, 1].var(ddof=1) / 4),
+        "Not that price",
+    ),
+    ("which-gradient/price", "the variance of the sum", lambda e, s, c: c * (e @ _a(s, 0.5**0.5)).var(ddof=1) / 2, "Not that price"),
+    ("which-gradient/climb", "one after the other", lambda *case: _climb_step_by_step(*case, late=True), ""),
+    ("which-gradient/worth", "a parabola", _worth_by_a_parabola, "Not that"),
+    ("which-gradient/worth", "means for quantiles", _worth_by_means, "Not that"),
+]
+GRADIENTS_RIGHT = [
+    ("which-gradient/score", "pair by pair", _score_by_pairs),
+    ("which-gradient/path", "by JAX", _path_by_jax),
+    ("which-gradient/price", "by cov", _price_by_cov),
+    ("which-gradient/climb", "a running sum", _climb_step_by_step),
+    ("which-gradient/worth", "an area", _worth_by_area),
+]
+test_gradients = near_misses.trial("gradients/", GRADIENTS_WRONG, GRADIENTS_RIGHT, GRADIENTS_BY_HAND, sheets=("which-gradient",))
