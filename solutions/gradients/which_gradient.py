@@ -117,6 +117,7 @@ SCORE = Record(
         ),
         "Your g is the log joint alone. That gradient lets sigma collapse: where is log q?": "- norm.logpdf(theta, mu, sigma) -> ",
         "Your second column is by sigma. The parameter is its logarithm: the chain rule brings a factor sigma.": "eps**2 - 1 -> (eps**2 - 1) / sigma",
+        "The first score has its sign turned: log q rises with mu where the draw lies above mu.": "eps / sigma -> -eps / sigma",
         "The score by mu is (theta - mu) / sigma^2, which is eps / sigma.": "eps / sigma -> eps || eps / sigma -> eps / sigma**2",
         "You lost the -1 of the second score. It comes from the 1/sigma before the density, and without it the mean is not zero.": "eps**2 - 1 -> eps**2",
     },
@@ -139,6 +140,9 @@ PATH = Record(
         "By log sigma a draw moves by sigma eps, not by sigma: a draw in the middle does not move.": "d * sigma * eps -> d * sigma",
         "The entropy's sign is turned: the bound gains by a wider q.": "+ 1 -> - 1",
         "You left sigma out of the second column: theta moves by sigma eps for each unit of log sigma.": "d * sigma * eps -> d * eps",
+        "That is the path derivative. It is right on average, too, and noisy in another way: here the entropy's slope is exact.": (
+            "d = slope(mu + sigma * eps) -> d = slope(mu + sigma * eps) + eps / sigma ;; + 1 -> "
+        ),
         "You took the slope at the noise. It is wanted at the draw.": "slope(mu + sigma * eps) -> slope(eps)",
     },
 )
@@ -178,6 +182,7 @@ CLIMB = Record(
         "That is the last place. It has the noise of its last few steps.": "np.mean(places[len(rates) // 2 :], axis=0) -> places[-1]",
         "You averaged over all steps. The first of them still carry where you began.": "len(rates) // 2 : -> :",
         "You averaged the first half.": "[len(rates) // 2 :] -> [: len(rates) // 2]",
+        "You averaged one place too many: that of the last step of the first half is among them.": "dtype=float), [] -> dtype=float), [start]",
         "Each of your gradients is taken at the start. It is wanted where you are.": "gradient(*place, eps) -> gradient(*start, eps)",
         "You kept the place before each step, not the one after it.": "[len(rates) // 2 :] -> [len(rates) // 2 - 1 : -1]",
         "All your steps have the first rate. Rates that fall are what lets the noise die down.": "rate * gradient -> rates[0] * gradient",

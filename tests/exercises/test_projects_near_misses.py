@@ -89,7 +89,7 @@ GRADIENTS_BY_HAND = {
 GRADIENTS_WRONG = [
     ("which-gradient/score", "below the largest g", _score_below_the_largest, "Not those terms"),
     ("which-gradient/score", "the mean", lambda *case: _score_by_pairs(*case).mean(axis=0), "to have shape"),
-    ("which-gradient/path", "the path derivative", _path_without_score, "Not those terms"),
+    ("which-gradient/path", "the path derivative", _path_without_score, "That is the path derivative"),
     ("which-gradient/path", "columns exchanged", lambda *case: _path_by_jax(*case)[:, ::-1], "Not those terms"),
     (
         "which-gradient/price",
@@ -110,3 +110,105 @@ GRADIENTS_RIGHT = [
     ("which-gradient/worth", "an area", _worth_by_area),
 ]
 test_gradients = near_misses.trial("gradients/", GRADIENTS_WRONG, GRADIENTS_RIGHT, GRADIENTS_BY_HAND, sheets=("which-gradient",))
+
+
+# Chapter 2
+
+
+def _transition(order):
+    """Places and momenta in pairs; `order` says which half of a leapfrog step comes first."""
+
+    def answer(log_density, slope, lam, momentum, coin, size, steps):
+        first = np.log(lam)
+        target = lambda u: log_density(np.exp(u)) + u
+        force = lambda u: 1 + np.exp(u) * slope(np.exp(u))
+        u, p = first, momentum
+        for _ in range(steps):
+            for what in order:
+                u, p = (
+                    (u + size * p, p)
+                    if what == "drift"
+                    else (u + size / 2 * p, p)
+                    if what == "half"
+                    else (u, p + size * {"kick": 0.5, "whole": 1}[what] * force(u))
+                )
+        prob = np.minimum(1, np.exp(target(u) - target(first) + (momentum**2 - p**2) / 2))
+        return np.exp(np.where(coin < prob, u, first)), prob
+
+    return answer
+
+
+def _warm_up_with(rate, mean):
+    def answer(transition, lam, size, momenta, coins, target):
+        sizes = []
+        for t, pair in enumerate(zip(momenta, coins, strict=True), start=1):
+            lam, prob = transition(lam, *pair, size)
+            size = size * np.exp(rate(t) * (np.mean(prob) - target))
+            sizes.append(size)
+        return lam, mean(sizes[len(sizes) // 2 :])
+
+    return answer
+
+
+def _gain_by_unit_loss(d, error, k):
+    """What a wrong sign costs on average, by the loss function of a unit normal."""
+    b = error * np.sqrt((k - 1) / k)
+    z = abs(d) / b
+    return b * (norm.pdf(z) - z * norm.sf(z))
+
+
+def _plan_by_array(gain, d, error, price):
+    ks = 2 ** np.arange(11)
+    balance = np.array([0] + [gain(d, error, k) - price * (k - 1) for k in ks[1:]])
+    return ks[balance.argmax()], balance.max()
+
+
+def _plan_while_it_rises(gain, d, error, price):
+    """Doubles as long as the next doubling gains something, each judged as if it were the first."""
+    k, total = 1, 0.0
+    while k < 1024 and gain(d, error / np.sqrt(k), 2) > price * k:
+        total += gain(d, error / np.sqrt(k), 2) - price * k
+        k *= 2
+    return k, total
+
+
+MCMC_BY_HAND = {
+    "decide-or-sample-on/transition": [
+        ((lambda lam: -lam, lambda lam: -np.ones_like(lam), _a(1), _a(1), _a(0), 1.0, 1), (_a(np.e), _a(0.7960)))
+    ],
+    "decide-or-sample-on/warm-up": [
+        ((lambda lam, momentum, coin, size: (lam, np.ones(1)), _a(1), 1.0, np.zeros((4, 1)), np.zeros((4, 1)), 0.5), (_a(1), 3.311))
+    ],
+    "decide-or-sample-on/implied": [((1.0, 2, 20), 40)],
+    "decide-or-sample-on/gain": [((0.0, 1.0, 2), 0.2821)],
+    "decide-or-sample-on/plan": [((lambda d, error, k: 1 - 1 / k, 0.0, 1.0, 0.1), (4, 0.45))],
+}
+MCMC_WRONG = [
+    ("decide-or-sample-on/transition", "drift first", _transition(("half", "whole", "half")), ""),
+    ("decide-or-sample-on/transition", "Euler", _transition(("whole", "drift")), ""),
+    ("decide-or-sample-on/warm-up", "root of t", _warm_up_with(lambda t: t**-0.5, lambda s: np.exp(np.mean(np.log(s)))), ""),
+    ("decide-or-sample-on/warm-up", "median", _warm_up_with(lambda t: t**-0.6, np.median), ""),
+    (
+        "decide-or-sample-on/implied",
+        "as if S were infinite in one place",
+        lambda r, c, s: 2 * c / np.float64(r**2 - 1) * (1 - 2 / s),
+        "Not that many",
+    ),
+    ("decide-or-sample-on/implied", "at most all draws", lambda r, c, s: min(c * s, 2 * c / (r**2 - 1 + 2 / s)) * 0.97, ""),
+    ("decide-or-sample-on/gain", "how likely the sign is wrong", lambda d, s, k: abs(d) * norm.sf(abs(d) / s), "Not that"),
+    (
+        "decide-or-sample-on/gain",
+        "regret now less regret then",
+        lambda d, s, k: _gain_by_unit_loss(d, s, 1e12) - _gain_by_unit_loss(d, s / k**0.5, 1e12),
+        "Not that",
+    ),
+    ("decide-or-sample-on/plan", "doubling by doubling", _plan_while_it_rises, ""),
+]
+MCMC_RIGHT = [
+    ("decide-or-sample-on/transition", "step by step", _transition(("kick", "drift", "kick"))),
+    ("decide-or-sample-on/warm-up", "sizes multiplied", _warm_up_with(lambda t: t**-0.6, lambda s: np.exp(np.mean(np.log(s))))),
+    ("decide-or-sample-on/implied", "all in one", lambda r, c, s: 2 * c * s / (s * (r**2 - 1) + 2)),
+    ("decide-or-sample-on/gain", "unit normal loss", _gain_by_unit_loss),
+    ("decide-or-sample-on/plan", "by an array", _plan_by_array),
+]
+test_mcmc = near_misses.trial("mcmc/", MCMC_WRONG, MCMC_RIGHT, MCMC_BY_HAND, sheets=("decide-or",))
