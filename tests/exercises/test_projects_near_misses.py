@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.integrate import quad
+from scipy.special import entr, logsumexp, softmax, xlogy
 from scipy.stats import lognorm, norm
 
 from tests.exercises import near_misses
@@ -212,3 +213,118 @@ MCMC_RIGHT = [
     ("decide-or-sample-on/plan", "by an array", _plan_by_array),
 ]
 test_mcmc = near_misses.trial("mcmc/", MCMC_WRONG, MCMC_RIGHT, MCMC_BY_HAND, sheets=("decide-or",))
+
+
+# Chapter 3
+
+
+def _cavi_by_loops(L, q2, rounds):
+    for _ in range(rounds):
+        a = np.array([sum(q * x for q, x in zip(q2, row, strict=True)) for row in L])
+        q1 = np.exp(a - logsumexp(a))
+        b = (q1[:, None] * L).sum(axis=0)
+        q2 = np.exp(b - logsumexp(b))
+    return list(q1), list(q2)
+
+
+def _cavi_the_other_first(L, q2, rounds):
+    """The second factor first, from the exact marginal of the first."""
+    q1 = softmax(L @ q2)
+    for _ in range(rounds):
+        q2 = softmax(q1 @ L)
+        q1 = softmax(L @ q2)
+    return q1, q2
+
+
+def _cavi_damped(L, q2, rounds):
+    q1 = np.full(len(L), 1 / len(L))
+    for _ in range(rounds):
+        q1 = (q1 + softmax(L @ q2)) / 2
+        q2 = (q2 + softmax(q1 @ L)) / 2
+    return q1, q2
+
+
+def _elbo_cell_by_cell(L, q1, q2):
+    q = np.outer(q1, q2)
+    return float((q * L).sum() - xlogy(q, q).sum())
+
+
+def _covariance_by_four(fit, L, a, b, step):
+    rows = []
+    for tilt in (np.outer(a, np.ones_like(b)), np.outer(np.ones_like(a), b)):
+        (u1, u2), (d1, d2) = fit(L + step * tilt), fit(L - step * tilt)
+        rows.append([(u1 - d1) @ a / (2 * step), (u2 - d2) @ b / (2 * step)])
+    return rows
+
+
+def _covariance_of_the_fit(fit, L, a, b, step):
+    q1, q2 = fit(L)
+    return np.diag([q1 @ a**2 - (q1 @ a) ** 2, q2 @ b**2 - (q2 @ b) ** 2])
+
+
+def _exact_covariance(fit, L, a, b, step):
+    """Without tilts: what the rates are if the fit is exact and the step small."""
+    p, A, B = softmax(L), np.broadcast_to(a[:, None], L.shape), np.broadcast_to(b, L.shape)
+    return np.cov(np.stack([A.ravel(), B.ravel()]), aweights=p.ravel(), ddof=0)
+
+
+def _regret_by_quantile(L, demand, h, over, under, level=None):
+    p = softmax(L).ravel()
+    order = np.argsort(demand.ravel())
+    best = demand.ravel()[order][np.searchsorted(np.cumsum(p[order]), level or under / (over + under))]
+    cost = lambda h: p @ (over * np.maximum(h - demand.ravel(), 0) + under * np.maximum(demand.ravel() - h, 0))
+    return cost(h) - cost(best)
+
+
+VI_BY_HAND = {
+    "three-orders/cavi": [((_a([0, 0], [0, 2]), _a(0.5, 0.5), 1), (_a(0.2689, 0.7311), _a(0.1881, 0.8119)))],
+    "three-orders/elbo": [((_a([0, 0], [0, 2]), _a(0.5, 0.5), _a(0.5, 0.5)), 1.8863)],
+    "three-orders/covariance": [
+        (
+            (lambda t: (softmax(t).sum(axis=1), softmax(t).sum(axis=0)), np.zeros((2, 2)), _a(0, 1), _a(0, 1), 1.0),
+            _a([0.2311, 0], [0, 0.2311]),
+        )
+    ],
+    "three-orders/order": [((_a(1, 2), _a([2, -1], [-1, 3]), _a(1, 1), 1.0, 3.0), 4.1682)],
+    "three-orders/regret": [((np.zeros((2, 2)), _a([0, 1], [2, 3]), 1.0, 1.0, 3.0), 1)],
+}
+VI_WRONG = [
+    ("three-orders/cavi", "begins with the other", _cavi_the_other_first, "Q1 is off"),
+    ("three-orders/cavi", "damped", _cavi_damped, "Not those factors"),
+    (
+        "three-orders/elbo",
+        "entropy in bits",
+        lambda L, q1, q2: q1 @ L @ q2 + (entr(q1).sum() + entr(q2).sum()) / np.log(2),
+        "Not that bound",
+    ),
+    (
+        "three-orders/elbo",
+        "L at the modes",
+        lambda L, q1, q2: L[q1.argmax(), q2.argmax()] + entr(q1).sum() + entr(q2).sum(),
+        "Not that bound",
+    ),
+    ("three-orders/covariance", "that of the fit", _covariance_of_the_fit, ""),
+    ("three-orders/covariance", "that of the table", _exact_covariance, ""),
+    ("three-orders/order", "rounded", lambda *case: np.round(_order(*case)), ""),
+    (
+        "three-orders/order",
+        "logistic quantile",
+        lambda m, C, w, o, u: w @ m + np.sqrt(w @ C @ w * 3) / np.pi * np.log(u / o),
+        "Not that order",
+    ),
+    ("three-orders/regret", "the median", lambda *case: _regret_by_quantile(*case, level=0.5), "Not that regret"),
+]
+VI_RIGHT = [
+    ("three-orders/cavi", "by loops", _cavi_by_loops),
+    ("three-orders/elbo", "cell by cell", _elbo_cell_by_cell),
+    ("three-orders/covariance", "fit by fit", _covariance_by_four),
+    ("three-orders/order", "SciPy's quantile", lambda *case: _order(*case)),
+    ("three-orders/regret", "by a quantile", _regret_by_quantile),
+]
+
+
+def _order(means, covariance, weights, over, under):
+    return norm.isf(over / (over + under), np.dot(weights, means), np.einsum("i,ij,j", weights, covariance, weights) ** 0.5)
+
+
+test_vi = near_misses.trial("vi/", VI_WRONG, VI_RIGHT, VI_BY_HAND, sheets=("three-orders",))
