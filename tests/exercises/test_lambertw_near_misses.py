@@ -46,6 +46,12 @@ BY_HAND = {
     "moments/moments": [((0.0, 2.0, -0.5), (-1.133, 11.906))],
     "moments/parameters": [((-1.133, 11.906, -0.5), (0, 2)), ((-0.133, 11.906, -0.5), (1, 2))],
     "moments/straighten": [((np.array([-0.878, 0.0, 1.139]),), 0.13), ((np.array([-1.139, 0.0, 0.878]),), -0.13)],
+    "skewed-table/cell": [((np.array([0.0, 2 * E]), np.zeros(2), 2.0, 1.0, 0.0), [-0.693, -3.805])],
+    "skewed-table/score": [((np.log([[1.0], [3.0]]),), 0.693), ((np.log([[1.0, 1.0], [3.0, 3.0]]),), 0.693)],
+    "skewed-table/reserve": [
+        ((np.ones(1), 2.0, 1.0, float(norm.cdf(1)), 0.0), 1 + 2 * E),
+        ((np.ones(1), 2.0, 1.0, 0.1, 0.0), 0),
+    ],
     "skewed-vi/bound": [
         ((jnp.zeros(1), 0.5, 2.0, 0.3, lambda theta: -theta), -0.5 + 0.919 + 0.693),
         ((jnp.ones(1), 0.0, 1.0, 1.0, lambda theta: 0 * theta), 3.112),
@@ -144,6 +150,33 @@ def _rule(w0, slope):
         return w, slope(primals[0], w) * tangents[0]
 
     return answer
+
+
+def _cell(seen):
+    def answer(y, mu, sigma, gamma, floor):
+        known = seen(y, floor)
+        z = lw.g_e_inverse((np.where(known, y, floor) - mu) / sigma, gamma)
+        return np.where(known, norm.logpdf(z) - lw.log_slope(z, gamma) - np.log(sigma), norm.logcdf(z))
+
+    return answer
+
+
+def _by_draws(mu, sigma, gamma, level, many=20_000):
+    z = norm.ppf((np.arange(many) + 0.5) / many)
+    return np.quantile(mu[:, None] + sigma * np.asarray(lw.g_e(z, gamma)), level)
+
+
+def _mean_of_quantiles(mu, sigma, gamma, level, floor):
+    h = np.mean(mu + sigma * float(lw.g_e(norm.ppf(level), gamma)))
+    return h if h > floor else 0.0
+
+
+def _by_bisection(mu, sigma, gamma, level, floor):
+    low, high = 0.0, 100.0
+    for _ in range(60):
+        h = (low + high) / 2
+        low, high = (h, high) if np.mean(norm.cdf(lw.g_e_inverse((h - mu) / sigma, gamma))) < level else (low, h)
+    return low if low > floor else 0
 
 
 NEAR_MISSES = [
@@ -269,6 +302,15 @@ NEAR_MISSES = [
     ("moments/straighten", "origins", lambda x: np.asarray(lw.g_e_inverse(x, 0.2)), "shape"),
     ("moments/straighten", "coarse grid", lambda x: min(np.arange(-1, 1, 0.05), key=lambda g: abs(_lean(x, g))), "Not that gamma"),
     ("moments/straighten", "half", lambda x: 0.5 * optimize.brentq(lambda g: _lean(x, g), -1, 1), "Not that gamma"),
+    ("skewed-table/cell", "a floor too high", _cell(lambda y, f: y > f + 2.5), ""),
+    ("skewed-table/cell", "zeros left out", lambda y, m, s, g, f: np.where(y > f, _cell(lambda y, f: y > f)(y, m, s, g, f), 0.0), ""),
+    ("skewed-table/cell", "summed", lambda *case: _cell(lambda y, f: y > f)(*case).sum(), "shape"),
+    ("skewed-table/score", "exp first", lambda v: np.log(np.maximum(np.exp(v).mean(axis=0), 1e-300)).mean(), ""),
+    ("skewed-table/score", "best draw", lambda v: v.max(axis=0).mean(), "Not that score"),
+    ("skewed-table/score", "one a cell", lambda v: special.logsumexp(v, axis=0) - np.log(len(v)), "shape"),
+    ("skewed-table/reserve", "mean of quantiles", _mean_of_quantiles, ""),
+    ("skewed-table/reserve", "clipped at the floor", lambda m, s, g, q, f: max(_by_draws(m, s, g, q), f), ""),
+    ("skewed-table/reserve", "few draws", lambda m, s, g, q, f: _by_draws(m, s, g, q, 30) * (_by_draws(m, s, g, q, 30) > f), ""),
     ("skewed-vi/bound", "log of a slope", _bound(lambda t, e, m, s, g: _log_phi(e) - g * e - jnp.log(s)), "Not that bound"),
     ("skewed-vi/bound", "constant", _bound(lambda t, e, m, s, g: -0.5 * e**2 - lw.log_slope(e, g) - jnp.log(s)), "Not that bound"),
     (
@@ -339,6 +381,20 @@ def _grid_search(x):
 
 
 LEGITIMATE = [
+    (
+        "skewed-table/cell",
+        "JAX",
+        lambda y, m, s, g, f: jnp.where(y > f, lw.log_density(y, m, s, g), jnp.log(norm.cdf(lw.g_e_inverse((f - m) / s, g)))),
+    ),
+    (
+        "skewed-table/cell",
+        "a list",
+        lambda y, m, s, g, f: [float(_cell(lambda y, f: y > f)(a, b, s, g, f)) for a, b in zip(y, m, strict=True)],
+    ),
+    ("skewed-table/score", "the largest first", lambda v: (v.max(0) + np.log(np.exp(v - v.max(0)).mean(0))).mean()),
+    ("skewed-table/score", "JAX", lambda v: jnp.mean(jax.nn.logsumexp(jnp.asarray(v), axis=0, b=1 / len(v)))),
+    ("skewed-table/reserve", "many draws", lambda m, s, g, q, f: (h := _by_draws(m, s, g, q)) * (h > f)),
+    ("skewed-table/reserve", "bisection", _by_bisection),
     ("newton-and-halley/newton", "simplified", lambda w, x: (w**2 + x * np.exp(-w)) / (1 + w)),
     ("newton-and-halley/newton", "the package's", lambda w, x: lw.newton(x, w, steps=1).path[1]),
     (
