@@ -1,0 +1,173 @@
+"""The projects of chapters 5 to 8: what is nearly right must not pass, what is right in another way must."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from tests.exercises import near_misses
+
+
+def _a(*numbers):
+    return np.array(numbers, dtype=float)
+
+
+# Chapter 7
+
+
+def _slope_by_jax(q, X, y, noise, h, c, gamma, live=False):
+    """The bound as it stands, and JAX; `live` decides anew for the moved draws."""
+
+    def bound(m, omega):
+        s = jnp.exp(omega)
+        gap = jnp.asarray(h)[None] - (m[None] + s[None] * noise[0]) @ X.T - noise[1]
+        if live:
+            gap = gap - jnp.log(jnp.mean(jnp.exp(c * gap), axis=0))[None] / c
+        loss = jnp.sum(jnp.exp(c * gap) - c * gap - 1) / len(gap)
+        fit = jnp.sum((y - X @ m) ** 2) + jnp.sum(X**2 @ s**2)
+        return -(fit + m @ m + s @ s) / 2 + omega.sum() - gamma * loss
+
+    with jax.enable_x64(True):
+        return jax.grad(bound, argnums=(0, 1))(jnp.asarray(q[0]), jnp.asarray(q[1]))
+
+
+def _orders_by_another_mean(q, X, y, X_new, c):
+    mean, sd = X_new @ q[0], np.hypot(1, np.sqrt(X_new**2 @ np.exp(q[1]) ** 2))
+    return mean - sd**2 * c / 2, mean - (np.logaddexp.reduce(c * (X @ q[0] - y)) - np.log(len(y))) / c
+
+
+def _orders_on_new_rows(q, X, y, X_new, c):
+    """The number chosen for the width at the fitted rows."""
+    own = X_new @ q[0] - c * (1 + X_new**2 @ np.exp(2 * q[1])) / 2
+    return own, X_new @ q[0] - c * np.mean(1 + X**2 @ np.exp(2 * q[1])) / 2
+
+
+def _naive_saving(old, new, n_train):
+    d = (old - new).ravel()
+    return d.mean(), d.std(ddof=1) / len(d) ** 0.5
+
+
+def _saving_by_moments(old, new, n_train):
+    each = np.mean(old, axis=1) - np.mean(new, axis=1)
+    return each.mean(), np.std(each) * np.sqrt(1 / (len(each) - 1) * (1 + len(each) * old.shape[1] / n_train))
+
+
+LCVI_BY_HAND = {
+    "did-it-help/decide": [((_a([0, 1], [2, 1]), 1.0), _a(0.566, 1))],
+    "did-it-help/slope": [
+        (((_a(0), _a(0)), _a([1]), _a(1), (_a([1]), _a([0])), _a(0), 1.0, 2.0), (_a(-0.264), _a(-2.264))),
+    ],
+    "did-it-help/orders": [(((_a(2), _a(0)), _a([1], [1]), _a(2, 4), _a([1]), 1.0), (_a(1), _a(2.566)))],
+    "did-it-help/saving": [((_a([2, 4], [5, 5]), _a([1, 3], [2, 2]), 4), (2, 1.4142))],
+    "did-it-help/sentence": [(((0.5, 0.2), (0.3, 0.2)), 1)],
+}
+LCVI_WRONG = [
+    ("did-it-help/decide", "the second order", lambda y, c: y.mean(axis=0) - c * y.var(axis=0) / 2, "Not those decisions"),
+    ("did-it-help/decide", "a quantile", lambda y, c: np.quantile(y, 0.3, axis=0), "Not those decisions"),
+    ("did-it-help/slope", "decided anew", lambda *case: _slope_by_jax(*case, live=True), "Not that slope"),
+    ("did-it-help/slope", "turned over", lambda *case: _slope_by_jax(*case)[::-1], "in the wrong order"),
+    ("did-it-help/orders", "a number by q", _orders_on_new_rows, "The control is off"),
+    ("did-it-help/saving", "all rows as one sample", _naive_saving, "The error is off"),
+    ("did-it-help/sentence", "the mean alone", lambda saved, over: int(np.sign(saved[0])) * (1 + (over[0] > 0)), "Not that sentence"),
+]
+LCVI_RIGHT = [
+    ("did-it-help/decide", "row by row", lambda y, c: [-(np.logaddexp.reduce(-c * row) - np.log(row.size)) / c for row in y.T]),
+    ("did-it-help/slope", "by JAX", _slope_by_jax),
+    ("did-it-help/orders", "by logaddexp", _orders_by_another_mean),
+    ("did-it-help/saving", "by moments", _saving_by_moments),
+    (
+        "did-it-help/sentence",
+        "t values",
+        lambda saved, over: (t := saved[0] / saved[1]) and (1 + (over[0] / over[1] > 2)) * (t > 2) - (t < -2),
+    ),
+]
+test_lcvi = near_misses.trial("lcvi/", LCVI_WRONG, LCVI_RIGHT, LCVI_BY_HAND, sheets=("did-it-help",))
+
+
+# Chapter 8
+
+
+def _shift_by_scipy(y, mean, sd, level, nu):
+    loss = lambda a: np.mean(np.maximum(level * (y - mean - a * sd), (level - 1) * (y - mean - a * sd))) + nu * a**2 / 2
+    return minimize_scalar(loss, bracket=(-1, 1), tol=1e-12).x
+
+
+def _shift_by_weights(y, mean, sd, level, nu):
+    """Without the prior: a quantile with weights."""
+    order = np.argsort((y - mean) / sd)
+    return ((y - mean) / sd)[order][np.searchsorted(np.cumsum(sd[order]), level * sd.sum())]
+
+
+def _held_out_by_masks(shift, y, mean, sd, fold, level, nu):
+    a = np.zeros(len(y))
+    for k in set(fold.tolist()):
+        a[fold == k] = shift(*(part[fold != k] for part in (y, mean, sd)), level, nu)
+    gap = y - mean - a * sd
+    return gap * (level - (gap < 0))
+
+
+def _mean_of_numbers(shift, y, mean, sd, fold, level, nu):
+    """One number for all: the mean of the folds'."""
+    a = np.mean([shift(y[fold != k], mean[fold != k], sd[fold != k], level, nu) for k in np.unique(fold)])
+    gap = y - mean - a * sd
+    return np.where(gap > 0, level, level - 1) * gap
+
+
+def _choose_by_loop(nus, losses, old):
+    rows = [old, *losses]
+    best = rows[int(np.argmin([row.mean() for row in rows]))]
+    good = [nu for nu, row in zip([np.inf, *nus], rows, strict=True) if (row - best).mean() <= np.std(row - best, ddof=1) / len(old) ** 0.5]
+    return max(good)
+
+
+def _choose_against_the_engine(nus, losses, old):
+    """The largest that is clearly better than the engine."""
+    d = old - losses
+    clear = d.mean(axis=1) > d.std(axis=1, ddof=1) / len(old) ** 0.5
+    return nus[clear].max() if clear.any() else np.inf
+
+
+_mean_of_y = lambda y, mean, sd, level, nu: np.mean(y)
+_nus, _losses = _a(1, 0.1), _a([1, 2, 3], [1, 1, 3.2])
+POSTHOC_BY_HAND = {
+    "correct-or-leave/prior": [((_a([[0, 1, 2]], [[2, 3, 6]]), 0.5), (_a(2), _a(1.4142)))],
+    "correct-or-leave/shift": [((_a(4), _a(0), _a(2), 0.9, 1.0), 1.8)],
+    "correct-or-leave/held-out": [((_mean_of_y, _a(0, 2, 4), _a(0, 0, 0), _a(1, 1, 1), np.array([0, 0, 1]), 0.5, 1.0), _a(2, 1, 1.5))],
+    "correct-or-leave/saved": [((_a(2, 4), _a(1, 3), np.array([[0, 0], [0, 1], [1, 1]])), (0.3333, 0.2583, 0.4833))],
+    "correct-or-leave/choose": [((_nus, _losses, _a(2, 3, 3.5)), 1.0), ((_nus, _losses, _a(2, 1, 3.1)), np.inf)],
+}
+POSTHOC_WRONG = [
+    (
+        "correct-or-leave/prior",
+        "a robust spread",
+        lambda d, level: (np.quantile(d, level, axis=2).mean(axis=0), np.ptp(np.quantile(d, level, axis=2), axis=0) / 2),
+        "The spread is off",
+    ),
+    ("correct-or-leave/shift", "a weighted quantile", _shift_by_weights, "The prior pulls at nothing"),
+    ("correct-or-leave/held-out", "one number for all folds", _mean_of_numbers, "Not those losses"),
+    (
+        "correct-or-leave/saved",
+        "halves of the interval exchanged",
+        lambda old, new, i: (1 - new.mean() / old.mean(), *np.quantile(1 - new[i].mean(axis=1) / old[i].mean(axis=1), [0.95, 0.05])),
+        "The lower end and the upper end are off",
+    ),
+    ("correct-or-leave/choose", "clearly better than the engine", _choose_against_the_engine, "Right in the small case"),
+]
+POSTHOC_RIGHT = [
+    (
+        "correct-or-leave/prior",
+        "refit by refit",
+        lambda d, level: (lambda h: (sum(h) / len(h), np.sqrt(np.var(h, axis=0) * len(h) / (len(h) - 1))))(
+            [np.percentile(refit, 100 * level, axis=1) for refit in d]
+        ),
+    ),
+    ("correct-or-leave/shift", "by SciPy", _shift_by_scipy),
+    ("correct-or-leave/held-out", "by masks", _held_out_by_masks),
+    (
+        "correct-or-leave/saved",
+        "sums",
+        lambda old, new, i: (1 - sum(new) / sum(old), *np.percentile([1 - new[row].sum() / old[row].sum() for row in i], (5, 95))),
+    ),
+    ("correct-or-leave/choose", "a loop", _choose_by_loop),
+]
+test_posthoc = near_misses.trial("posthoc/", POSTHOC_WRONG, POSTHOC_RIGHT, POSTHOC_BY_HAND, sheets=("correct-or-leave",))
