@@ -11,14 +11,17 @@ from solutions.gradients._tools import slope as derivative
 
 
 def by_density(log_joint, mu, log_sigma, eps):
-    """Each draw stays and q moves: the score by finite differences, times what g has above the mean of the rest."""
-    theta = mu + np.exp(log_sigma) * eps
-    log_q = lambda m, w: norm.logpdf(theta, m, np.exp(w))
-    g = log_joint(theta) - log_q(mu, log_sigma)
-    above = [g[s] - np.delete(g, s).mean() for s in range(len(g))]
-    return np.array(above)[:, None] * np.stack(
-        [derivative(lambda m: log_q(m, log_sigma), mu), derivative(partial(log_q, mu), log_sigma)], axis=1
-    )
+    """Draw by draw, with q moved under it: the score by finite differences, times what g has above the mean of the other pairs."""
+    log_q = lambda theta, m, w: norm.logpdf(theta, m, np.exp(w))
+    theta = mu + np.exp(log_sigma) * np.array([eps, -eps])
+    g = log_joint(theta) - log_q(theta, mu, log_sigma)
+    rows = []
+    for m in range(len(eps)):
+        scores = np.array(
+            [[derivative(partial(log_q, one, w=log_sigma), mu), derivative(partial(log_q, one, mu), log_sigma)] for one in theta[:, m]]
+        )
+        rows.append((g[:, m] - np.delete(g, m, axis=1).mean()) @ scores / 2)
+    return np.array(rows)
 
 
 def by_area(slope, mu, log_sigma, eps, step=1e-3):
@@ -99,27 +102,33 @@ def two_places(rng):
 SCORE = Record(
     cases=joints,
     reference=by_density,
-    right="Right. Each draw is measured against the rest, and a constant in the log joint cancels exactly.",
-    nudge="Not those terms. If log_joint(theta) is theta itself, mu and log_sigma are 0 and eps is [2, 0], they are [[8, 12], [0, 4]].",
+    right="Right. Each pair is measured against the rest, and a constant in the log joint cancels exactly.",
+    nudge="Not those terms. If log_joint(theta) is theta itself, mu and log_sigma are 0 and eps is [2, 0], they are [[4, 6], [0, 2]].",
     hints=(
-        "Three things for each draw: its g, the mean g of the rest, and two derivatives of log q at a fixed theta.",
-        "By mu the score is (theta - mu)/sigma^2; by log sigma it is eps^2 - 1. Each is multiplied by g_s less the sum of the other g over M - 1.",
+        "Three things for each draw: its g, two derivatives of log q at a fixed theta, and a baseline. Which draws are independent of it?",
+        "By mu the score is (theta - mu)/sigma^2; by log sigma it is (theta - mu)^2/sigma^2 - 1. The baseline: the mean g of the other M - 1 pairs.",
         "Begin with `sigma = np.exp(log_sigma)`",
     ),
     mistakes={
-        "Your baseline holds each draw's own g, so it is not independent of the draw: on average you are short by the factor (M - 1)/M.": (
-            "(g.sum() - g) / (len(g) - 1) -> g.mean()"
+        "Your baseline holds the draw's partner. It was made from the same noise, so the baseline depends on the draw, and the gradient is biased.": (
+            "(pairs.sum() - pairs) / (len(eps) - 1) -> (g.sum() - g) / (g.size - 1)"
         ),
-        "The other draws are M - 1 in number: divide their sum by that.": "(len(g) - 1) -> len(g)",
-        "There is no baseline in your terms.": "(g - others)[:, None] -> g[:, None]",
+        "Your baseline holds each draw's own g, so it is not independent of the draw: on average you are short by the factor (M - 1)/M.": (
+            "(pairs.sum() - pairs) / (len(eps) - 1) -> pairs.mean()"
+        ),
+        "Your baseline is the draw's own pair, of all draws. Take the other pairs.": "(pairs.sum() - pairs) / (len(eps) - 1) -> pairs",
+        "The other pairs are M - 1 in number: divide their sum by that.": "(len(eps) - 1) -> len(eps)",
+        "There is no baseline in your terms.": "(g - rest)[..., None] -> g[..., None]",
         "You left the baseline without the score. What is taken off must have mean zero: b times the score has, b has not.": (
-            "(g - others)[:, None] * score -> g[:, None] * score - others[:, None]"
+            "(g - rest)[..., None] * score -> g[..., None] * score - rest[:, None]"
         ),
         "Your g is the log joint alone. That gradient lets sigma collapse: where is log q?": "- norm.logpdf(theta, mu, sigma) -> ",
-        "Your second column is by sigma. The parameter is its logarithm: the chain rule brings a factor sigma.": "eps**2 - 1 -> (eps**2 - 1) / sigma",
-        "The first score has its sign turned: log q rises with mu where the draw lies above mu.": "eps / sigma -> -eps / sigma",
-        "The score by mu is (theta - mu) / sigma^2, which is eps / sigma.": "eps / sigma -> eps || eps / sigma -> eps / sigma**2",
-        "You lost the -1 of the second score. It comes from the 1/sigma before the density, and without it the mean is not zero.": "eps**2 - 1 -> eps**2",
+        "Your second column is by sigma. The parameter is its logarithm: the chain rule brings a factor sigma.": "both**2 - 1 -> (both**2 - 1) / sigma",
+        "The first score has its sign turned: log q rises with mu where the draw lies above mu.": "both / sigma -> -both / sigma",
+        "The score by mu is (theta - mu) / sigma^2, which is the noise over sigma.": "both / sigma -> both || both / sigma -> both / sigma**2",
+        "You lost the -1 of the second score. It comes from the 1/sigma before the density, and without it the mean is not zero.": "both**2 - 1 -> both**2",
+        "You added up the two terms of a pair. Their average is wanted.": "* score).mean(axis=0) -> * score).sum(axis=0)",
+        "Your terms have only the first draw of each pair.": "* score).mean(axis=0) -> * score)[0]",
     },
 )
 PATH = Record(

@@ -78,7 +78,14 @@ def places(rng):
 
 def warm_ups(rng):
     for T, C, size in ((6, 3, 1), (10, 5, 20)):
-        yield pushed, rng.uniform(0.3, 0.9, C), size * rng.uniform(0.7, 1.5), rng.normal(size=(T, C)), rng.random((T, C)), rng.uniform(0.5, 0.7)
+        yield (
+            pushed,
+            rng.uniform(0.3, 0.9, C),
+            size * rng.uniform(0.7, 1.5),
+            rng.normal(size=(T, C)),
+            rng.random((T, C)),
+            rng.uniform(0.5, 0.7),
+        )
 
 
 def bent(pull, d, error, k):
