@@ -67,7 +67,6 @@ CASES = {
     "averages_that_remember": {
         "paths": call({"SGD": np.sin(UP), "SAG": 1 / UP}),
         "distances": call({"SGD": RUNS, "SAG": 0.1 * RUNS, "SVRG": 0.01 * RUNS}, 1e-12, {"SGD": 1, "SAG": 1, "SVRG": 3}),
-        "moved": call(PAIR, {"SAG": 1 + RUNS[:2], "I-SAG, joint": 1 - 0.5 * RUNS[:2]}, 0.0, 2.5),
         "risks": call({"SGD": (np.arange(4), 100 * RUNS), "SAG": (2 * np.arange(4), 50 * RUNS)}, 0.5),
     },
     "bayes_rules": {

@@ -3,14 +3,12 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY
+from course_pkg.plots import BLACK, BLUE, GREEN, ORANGE
 
 LOOKS = {  # of each method, the same in every figure of the page
     "SGD": (ORANGE, "-"),
     "SAG": (BLUE, "--"),
     "SVRG": (GREEN, "-."),
-    "I-SAG, per factor": (SKY, (0, (5, 1, 1, 1, 1, 1))),
-    "I-SAG, joint": (PURPLE, (0, (3, 1))),
 }
 
 
@@ -38,19 +36,6 @@ def distances(runs, floor=1e-12, cost=None):
         ax.fill_between(step, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
         ax.plot(step, np.median(values, axis=0), color=colour, linestyle=style, label=name)
     ax.set(yscale="log", xlabel="block gradients" if cost else "step", ylabel="distance to the optimum")
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
-def moved(delta, answers, lowest, highest):
-    """What a table says after a move, over the truth: ``answers`` maps a label to (moves, repeats). A line is a median, a band 80 %."""
-    fig, ax = plt.subplots(figsize=(5.0, 4.0))
-    for (name, values), colour, style in _named(answers):
-        low, middle, high = np.quantile(values, [0.1, 0.5, 0.9], axis=1)
-        ax.fill_between(delta, low, high, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(delta, middle, color=colour, linestyle=style, label=name)
-    ax.axhline(1, color=BLACK, linewidth=0.8)
-    ax.set(ylim=(lowest, highest), xlabel="move of q, in standard deviations", ylabel="answer / truth")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
