@@ -93,8 +93,8 @@ ENOUGH = Record(
     apart=True,
     reference=enough_by_counting,
     right="Right. Where the model is the family's own, V = H, and it is p / (2 nats).",
-    nudge="Not that number. With slopes = [[2, 0], [-2, 0], [0, 1], [0, -1]], curvature = [[1, 0], [0, 2]] and nats = 0.3 the covariance "
-    "is diagonal with 2 and 1/2, one draw loses 1.125 nats, and it takes 4.",
+    nudge="Not that number. With slopes = [[2, 0], [-2, 0], [0, 1], [0, -1]], curvature = [[1, 0], [0, 2]] and nats = 0.2 the covariance "
+    "is diagonal with 2 and 1/2, one draw loses 1.125 nats, and it takes 6.",
     hints=(
         "What does one draw lose on average? M draws lose an M-th part of it.",
         "one = tr(H^-1 V) / 2; the least whole M with one / M <= nats.",
