@@ -50,7 +50,7 @@ BY_HAND = {
     "skewed-table/score": [((np.log([[1.0], [3.0]]),), 0.693), ((np.log([[1.0, 1.0], [3.0, 3.0]]),), 0.693)],
     "skewed-table/reserve": [
         ((np.ones(1), 2.0, 1.0, float(norm.cdf(1)), 0.0), 1 + 2 * E),
-        ((np.ones(1), 2.0, 1.0, 0.1, 0.0), 0),
+        ((np.ones(1), 2.0, 1.0, 0.05, 0.0), 0),
     ],
     "skewed-vi/bound": [
         ((jnp.zeros(1), 0.5, 2.0, 0.3, lambda theta: -theta), -0.5 + 0.919 + 0.693),
