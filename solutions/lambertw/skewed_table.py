@@ -36,8 +36,8 @@ def cells(rng):
 
 
 def densities(rng):
-    yield rng.normal(-2, 1.5, (5, 4))
-    yield np.concatenate([rng.normal(-2, 1.5, (4, 3)), rng.uniform(-1001, -998, (4, 1))], axis=1)
+    yield (rng.normal(-2, 1.5, (5, 4)),)
+    yield (np.concatenate([rng.normal(-2, 1.5, (4, 3)), rng.uniform(-1001, -998, (4, 1))], axis=1),)
 
 
 def draws_of_locations(rng):
@@ -77,7 +77,7 @@ SCORE = Record(
     hints=(
         "The predictive density of a cell is an average over draws. Of what: densities or their logarithms?",
         "mean over cells of log( (1/S) sum_s exp(log_p[s, cell]) ); subtract the largest before exp, or let logsumexp do it.",
-        "Begin with `logsumexp(log_p, axis=0)`, which is the log of the sum over draws.",
+        "Begin with `draws = log_p.shape[0]`",
     ),
     mistakes={
         "You averaged logarithms. The predictive density averages densities; its log comes last.": "(logsumexp(log_p, axis=0) - np.log(draws)).mean() -> log_p.mean()",
@@ -93,11 +93,11 @@ RESERVE = Record(
     cases=draws_of_locations,
     reference=by_sorting,
     right="Right. What is not known of the factors makes the reservation larger, and no skew knows that.",
-    nudge="Not that reservation. With sigma = 2, gamma = 1, level = 0.8413 = Phi(1) and floor = 0 it is 1 + 2e = 6.437 for mu = [1]; at level 0.1 it is 0.",
+    nudge="Not that reservation. With sigma = 2, gamma = 1, level = 0.8413 = Phi(1) and floor = 0 it is 1 + 2e = 6.437 for mu = [1]; at level 0.05 it is 0.",
     hints=(
         "How likely is a cell to be at most h, if its location is one of the draws, each as likely as the others?",
         "Solve (1/S) sum_s Phi(g_e_inverse((h - mu_s) / sigma)) = level for h; 0 if the floor has that probability already.",
-        "Begin with a function: `def below(h): return norm.cdf(lw.g_e_inverse((h - mu) / sigma, gamma)).mean()`",
+        "Begin with a function for that probability: `def below(h):`",
     ),
     mistakes={
         "That is the quantile at the mean location. The draws of mu differ; average their probabilities, then invert.": "(h - mu) -> (h - mu.mean())",
