@@ -43,13 +43,12 @@ def test_one_coordinate_meets_its_closed_form(seed):
 
 
 def test_the_bound_is_too_high_by_a_nat_for_each_parameter_over_the_draws():
-    """In the mean: p / M between the draws that were climbed and others, here with p = 6."""
-    draws, gap = 60, []
-    for seed in range(40):
-        found = fixed_draws(jax.random.key(seed), MODEL, MEAN_FIELD, draws, MEAN_FIELD.init(DIM), DATA)
-        gap.append(found.objective - found.fresh)
+    """In the mean: p / M between the draws that were climbed and others, here with p = 9 of a family that holds the posterior."""
+    draws = 60
+    runs = [fixed_draws(jax.random.key(seed), MODEL, FULL_RANK, draws, FULL_RANK.init(DIM), DATA) for seed in range(40)]
+    gap = [run.objective - run.fresh for run in runs]
     error = np.std(gap) / np.sqrt(len(gap))
-    assert abs(np.mean(gap) - 6 / draws) < 4.5 * error + 0.02
+    assert abs(np.mean(gap) - 9 / draws) < 4.5 * error + 0.02  # and a term of order 1 / M^2
     assert np.mean(gap) > 4.5 * error
 
 
