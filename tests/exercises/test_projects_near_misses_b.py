@@ -3,7 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import wrightomega
+from scipy.stats import norm
 
 from tests.exercises import near_misses
 
@@ -171,3 +173,91 @@ POSTHOC_RIGHT = [
     ("correct-or-leave/choose", "a loop", _choose_by_loop),
 ]
 test_posthoc = near_misses.trial("posthoc/", POSTHOC_WRONG, POSTHOC_RIGHT, POSTHOC_BY_HAND, sheets=("correct-or-leave",))
+
+
+# Chapter 6
+
+
+def _back_by_omega(x, gamma):
+    with np.errstate(divide="ignore"):
+        return x + gamma - wrightomega(np.log(gamma) + x + gamma)
+
+
+def _back_by_chance(x, gamma):
+    """Fixed-point steps, which run away for large skews."""
+    z = np.array(x)
+    for _ in range(200):
+        z = x - gamma * np.expm1(np.minimum(z, 50))
+    return z
+
+
+def _fit_by_profile(y, log_density):
+    """A grid of skews, and two parameters at each."""
+
+    def best(gamma, start):
+        return minimize(lambda at: -np.mean(log_density(y, at[0], np.exp(at[1]), gamma)), start, method="Nelder-Mead")
+
+    found = {gamma: best(gamma, (np.median(y), np.log(y.std()) - gamma / 2)) for gamma in (0.0, 0.3, 1.0, 2.5)}
+    start = min(found, key=lambda gamma: found[gamma].fun)
+    line = minimize_scalar(lambda gamma: best(gamma, found[start].x).fun, bounds=(0, max(0.2, 4 * start)), method="bounded")
+    gamma = 0.0 if found[0.0].fun <= line.fun else line.x
+    mu, a = best(gamma, found[start].x).x
+    return [mu, np.exp(a), gamma]
+
+
+def _fit_by_moments(y, log_density):
+    """The skew from the mean's place above the median."""
+    gap = max(y.mean() - np.median(y), 0) / y.std()
+    gamma = gap / 0.6487
+    sigma = y.std() / np.hypot(1 + gamma, gamma)
+    return np.median(y), sigma, gamma
+
+
+def _cost_by_sum(h, mu, sigma, gamma, over, under, back):
+    z = norm.ppf((np.arange(400_000) + 0.5) / 400_000)
+    y = mu + sigma * (z + gamma * np.expm1(z))
+    return np.where(y > h, under * (y - h), over * (h - y)).mean()
+
+
+def _cost_of_the_normal(h, mu, sigma, gamma, over, under, back):
+    mean, sd = mu + sigma * gamma * np.expm1(0.5), sigma * np.sqrt(1 + 2 * gamma * np.exp(0.5) + gamma**2 * (np.exp(2) - np.e))
+    d = (h - mean) / sd
+    return sd * ((over + under) * (norm.pdf(d) + d * norm.cdf(d)) - under * d)
+
+
+SKEW = "a-skew-of-your-own"
+LAMBERTW_BY_HAND = {
+    f"{SKEW}/back": [((_a(0, 2.71828183), 1.0), _a(0, 1))],
+    f"{SKEW}/density": [((_a(2), 2.0, 0.5, 1.0, _back_by_omega), _a(-0.9189))],
+    f"{SKEW}/order": [((2.0, 3.0, 5.0, 1.0, 1.0), 2)],
+    f"{SKEW}/cost": [((0.0, 0.0, 1.0, 1.0, 1.0, 1.0, _back_by_omega), 1.9235)],
+}
+LAMBERTW_WRONG = [
+    (f"{SKEW}/back", "fixed points", _back_by_chance, "Not that origin"),
+    (
+        f"{SKEW}/density",
+        "the density",
+        lambda y, m, s, g, back: norm.pdf(z := back((y - m) / s, g)) / s / (1 + g * np.exp(z)),
+        "the exponential",
+    ),
+    (f"{SKEW}/fit", "moments", _fit_by_moments, "Not the top"),
+    (
+        f"{SKEW}/order",
+        "two moments",
+        lambda m, s, g, o, u: m + s * (g * 0.6487 + norm.ppf(u / (o + u)) * np.hypot(1 + g, g)),
+        "Not that order",
+    ),
+    (f"{SKEW}/cost", "a normal with these moments", _cost_of_the_normal, "Not that cost"),
+]
+LAMBERTW_RIGHT = [
+    (f"{SKEW}/back", "Wright's omega", _back_by_omega),
+    (
+        f"{SKEW}/density",
+        "one quotient",
+        lambda y, m, s, g, back: [float(-(z**2) / 2 - np.log(np.sqrt(2 * np.pi) * (s + s * g * np.exp(z)))) for z in back((y - m) / s, g)],
+    ),
+    (f"{SKEW}/fit", "by profile", _fit_by_profile),
+    (f"{SKEW}/order", "another name", lambda m, s, g, o, u: m - s * g + s * (z := -norm.ppf(o / (o + u))) + s * g * np.exp(z)),
+    (f"{SKEW}/cost", "a sum", _cost_by_sum),
+]
+test_lambertw = near_misses.trial("lambertw/", LAMBERTW_WRONG, LAMBERTW_RIGHT, LAMBERTW_BY_HAND, sheets=(SKEW,), random=(f"{SKEW}/fit",))
