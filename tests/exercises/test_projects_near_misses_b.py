@@ -261,3 +261,101 @@ LAMBERTW_RIGHT = [
     (f"{SKEW}/cost", "a sum", _cost_by_sum),
 ]
 test_lambertw = near_misses.trial("lambertw/", LAMBERTW_WRONG, LAMBERTW_RIGHT, LAMBERTW_BY_HAND, sheets=(SKEW,), random=(f"{SKEW}/fit",))
+
+
+# Chapter 5
+
+
+def _weigh_by_softmax(then, now):
+    w = jax.nn.softmax(jnp.asarray(now - then))
+    return w, 1 / (len(then) * float(jnp.sum(w**2)))
+
+
+def _weigh_clipped(then, now):
+    w = np.minimum(np.exp(now - then), 1.5)
+    return w / w.sum(), w.sum() ** 2 / (len(w) * (w @ w))
+
+
+def _path_gradient(theta, slopes, w, mu, omega):
+    """Without the score: another estimate of the same slopes."""
+    s = slopes + (theta - mu) * np.exp(-2 * omega)
+    return w @ s, w @ (s * (theta - mu))
+
+
+def _by_leaving_out(f, w):
+    """The jackknife, which is near."""
+    M = len(f)
+    out = [(w @ f - w[m] * f[m]) / (1 - w[m]) for m in range(M)]
+    return (M - 1) * (np.mean(out) - w @ f)
+
+
+def _climb_by_records(slope, start, rates, noise, least, weigh, gradient, late=False):
+    """A cache of three; `late` asks for the share after the step, and so with draws that are one step older."""
+    place, old, cache, places, asked = np.array(start), None, None, [], np.zeros(len(rates), dtype=int)
+    for t, rate in enumerate(rates):
+        density = lambda theta, at: -(((theta - at[0]) / np.exp(at[1])) ** 2) / 2 - at[1]
+        w, share = (None, 0.0) if cache is None else weigh(cache[2], density(cache[0], old if late else place))
+        if cache is None or share < least:
+            theta = place[0] + np.exp(place[1]) * noise[t]
+            cache, w = (theta, slope(theta), density(theta, place)), np.ones(len(theta)) / len(theta)
+            asked[t:] += len(theta)
+        old = place
+        place = place + rate * np.array(gradient(cache[0], cache[1], w, *place))
+        places.append(place)
+    return places, asked
+
+
+def _choose_by_loop(gaps, asked, budget):
+    at = np.array([[g[n <= budget][-1] for g, n in zip(*rule, strict=True)] for rule in zip(gaps, asked, strict=True)])
+    t = [(at[0] - row).mean() / max(np.std(at[0] - row, ddof=1), 1e-12) * len(row) ** 0.5 for row in at]
+    k = int(np.argmin(at.sum(axis=1)))
+    return k if t[k] > 2 else 0
+
+
+def _choose_the_surest(gaps, asked, budget):
+    """The largest t value, not the least gap."""
+    at = np.array([[g[n <= budget][-1] for g, n in zip(*rule, strict=True)] for rule in zip(gaps, asked, strict=True)])
+    d = at[0] - at[1:]
+    t = d.mean(axis=1) / d.std(axis=1, ddof=1) * d.shape[1] ** 0.5
+    return int(t.argmax()) + 1 if t.max() > 2 else 0
+
+
+_flat = (
+    np.ones_like,
+    (0.0, 0.0),
+    _a(1, 1),
+    _a([1, -1], [1, -1]),
+    0.99,
+    lambda *logs: tuple(np.asarray(part) for part in _weigh_by_softmax(*logs)),
+    lambda theta, s, w, mu, omega: (s @ w, (s * (theta - mu)) @ w + 1),
+)
+_gaps, _asked = _a([[9, 5], [8, 7]], [[7, 3], [2.5, 6.9]]), np.array([[[1, 2], [1, 2]], [[1, 1], [1, 2]]])
+PRICE_BY_HAND = {
+    "true-price/weigh": [((_a(-1, -1), _a(-1, -2.09861229)), (_a(0.75, 0.25), 0.8))],
+    "true-price/gradient": [((_a(1, 3), _a(2, -1), _a(0.5, 0.5), 1.0, 0.0), (0.5, 0))],
+    "true-price/bias": [((_a(0, 4), _a(0.75, 0.25)), 0.375)],
+    "true-price/climb": [(_flat, (_a([1, 1], [2, 2]), _a(2, 4)))],
+    "true-price/choose": [((_gaps, _asked, 1), 1), ((_gaps, _asked, 2), 0)],
+}
+PRICE_WRONG = [
+    ("true-price/weigh", "clipped", _weigh_clipped, "Right in the small case"),
+    ("true-price/gradient", "the path derivative", _path_gradient, "Not those two"),
+    ("true-price/bias", "the jackknife", _by_leaving_out, "Not that bias"),
+    ("true-price/climb", "a share that is a step old", lambda *case: _climb_by_records(*case, late=True), ""),
+    ("true-price/choose", "the surest", _choose_the_surest, ""),
+]
+PRICE_RIGHT = [
+    ("true-price/weigh", "softmax", _weigh_by_softmax),
+    (
+        "true-price/gradient",
+        "a standardised noise",
+        lambda theta, g, w, mu, omega: (
+            np.average(g, weights=w),
+            np.average(g * (theta - mu) / np.exp(omega), weights=w) * np.exp(omega) + 1,
+        ),
+    ),
+    ("true-price/bias", "two moments", lambda f, w: (w @ f) * (w @ w) - (w**2) @ f),
+    ("true-price/climb", "a cache of three", _climb_by_records),
+    ("true-price/choose", "t values", _choose_by_loop),
+]
+test_is_gradients = near_misses.trial("is_gradients/", PRICE_WRONG, PRICE_RIGHT, PRICE_BY_HAND, sheets=("true-price",))
