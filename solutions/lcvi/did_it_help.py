@@ -129,7 +129,7 @@ SLOPE = Record(
         "Begin with `m, s, (eps, delta) = q[0], np.exp(q[1]), noise`",
     ),
     mistakes={
-        "The loss is a cost: it lowers the bound.": "-gamma -> gamma",
+        "The loss is a cost: it lowers the bound. Or is your slope the one in h? The outcome stands on its other side.": "-gamma -> gamma",
         "You averaged the loss over the rows. Each row is decided about, and its loss counts whole.": "pull = -gamma * -> pull = -gamma / len(X) *",
         "You summed over the draws of theta. They estimate a mean.": "pull.mean(axis=0) -> pull.sum(axis=0) ;; (pull * s * eps).mean -> (pull * s * eps).sum",
         "The outcome does not move as omega does: d theta / d omega is s times eps.": "(pull * s * eps) -> (pull * eps) || (pull * s * eps) -> (pull * s)",

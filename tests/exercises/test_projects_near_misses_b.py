@@ -3,7 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import wrightomega
+from scipy.stats import norm
 
 from tests.exercises import near_misses
 
@@ -171,3 +173,189 @@ POSTHOC_RIGHT = [
     ("correct-or-leave/choose", "a loop", _choose_by_loop),
 ]
 test_posthoc = near_misses.trial("posthoc/", POSTHOC_WRONG, POSTHOC_RIGHT, POSTHOC_BY_HAND, sheets=("correct-or-leave",))
+
+
+# Chapter 6
+
+
+def _back_by_omega(x, gamma):
+    with np.errstate(divide="ignore"):
+        return x + gamma - wrightomega(np.log(gamma) + x + gamma)
+
+
+def _back_by_chance(x, gamma):
+    """Fixed-point steps, which run away for large skews."""
+    z = np.array(x)
+    for _ in range(200):
+        z = x - gamma * np.expm1(np.minimum(z, 50))
+    return z
+
+
+def _fit_by_profile(y, log_density):
+    """A grid of skews, and two parameters at each."""
+
+    def best(gamma, start):
+        return minimize(lambda at: -np.mean(log_density(y, at[0], np.exp(at[1]), gamma)), start, method="Nelder-Mead")
+
+    found = {gamma: best(gamma, (np.median(y), np.log(y.std()) - gamma / 2)) for gamma in (0.0, 0.3, 1.0, 2.5)}
+    start = min(found, key=lambda gamma: found[gamma].fun)
+    line = minimize_scalar(lambda gamma: best(gamma, found[start].x).fun, bounds=(0, max(0.2, 4 * start)), method="bounded")
+    gamma = 0.0 if found[0.0].fun <= line.fun else line.x
+    mu, a = best(gamma, found[start].x).x
+    return [mu, np.exp(a), gamma]
+
+
+def _fit_by_moments(y, log_density):
+    """The skew from the mean's place above the median."""
+    gap = max(y.mean() - np.median(y), 0) / y.std()
+    gamma = gap / 0.6487
+    sigma = y.std() / np.hypot(1 + gamma, gamma)
+    return np.median(y), sigma, gamma
+
+
+def _cost_by_sum(h, mu, sigma, gamma, over, under, back):
+    z = norm.ppf((np.arange(400_000) + 0.5) / 400_000)
+    y = mu + sigma * (z + gamma * np.expm1(z))
+    return np.where(y > h, under * (y - h), over * (h - y)).mean()
+
+
+def _cost_of_the_normal(h, mu, sigma, gamma, over, under, back):
+    mean, sd = mu + sigma * gamma * np.expm1(0.5), sigma * np.sqrt(1 + 2 * gamma * np.exp(0.5) + gamma**2 * (np.exp(2) - np.e))
+    d = (h - mean) / sd
+    return sd * ((over + under) * (norm.pdf(d) + d * norm.cdf(d)) - under * d)
+
+
+SKEW = "a-skew-of-your-own"
+LAMBERTW_BY_HAND = {
+    f"{SKEW}/back": [((_a(0, 2.71828183), 1.0), _a(0, 1))],
+    f"{SKEW}/density": [((_a(2), 2.0, 0.5, 1.0, _back_by_omega), _a(-0.9189))],
+    f"{SKEW}/order": [((2.0, 3.0, 5.0, 1.0, 1.0), 2)],
+    f"{SKEW}/cost": [((0.0, 0.0, 1.0, 1.0, 1.0, 1.0, _back_by_omega), 1.9235)],
+}
+LAMBERTW_WRONG = [
+    (f"{SKEW}/back", "fixed points", _back_by_chance, "Not that origin"),
+    (
+        f"{SKEW}/density",
+        "the density",
+        lambda y, m, s, g, back: norm.pdf(z := back((y - m) / s, g)) / s / (1 + g * np.exp(z)),
+        "the exponential",
+    ),
+    (f"{SKEW}/fit", "moments", _fit_by_moments, "Not the top"),
+    (
+        f"{SKEW}/order",
+        "two moments",
+        lambda m, s, g, o, u: m + s * (g * 0.6487 + norm.ppf(u / (o + u)) * np.hypot(1 + g, g)),
+        "Not that order",
+    ),
+    (f"{SKEW}/cost", "a normal with these moments", _cost_of_the_normal, "Not that cost"),
+]
+LAMBERTW_RIGHT = [
+    (f"{SKEW}/back", "Wright's omega", _back_by_omega),
+    (
+        f"{SKEW}/density",
+        "one quotient",
+        lambda y, m, s, g, back: [float(-(z**2) / 2 - np.log(np.sqrt(2 * np.pi) * (s + s * g * np.exp(z)))) for z in back((y - m) / s, g)],
+    ),
+    (f"{SKEW}/fit", "by profile", _fit_by_profile),
+    (f"{SKEW}/order", "another name", lambda m, s, g, o, u: m - s * g + s * (z := -norm.ppf(o / (o + u))) + s * g * np.exp(z)),
+    (f"{SKEW}/cost", "a sum", _cost_by_sum),
+]
+test_lambertw = near_misses.trial("lambertw/", LAMBERTW_WRONG, LAMBERTW_RIGHT, LAMBERTW_BY_HAND, sheets=(SKEW,), random=(f"{SKEW}/fit",))
+
+
+# Chapter 5
+
+
+def _weigh_by_softmax(then, now):
+    w = jax.nn.softmax(jnp.asarray(now - then))
+    return w, 1 / (len(then) * float(jnp.sum(w**2)))
+
+
+def _weigh_clipped(then, now):
+    w = np.minimum(np.exp(now - then), 1.5)
+    return w / w.sum(), w.sum() ** 2 / (len(w) * (w @ w))
+
+
+def _path_gradient(theta, slopes, w, mu, omega):
+    """Without the score: another estimate of the same slopes."""
+    s = slopes + (theta - mu) * np.exp(-2 * omega)
+    return w @ s, w @ (s * (theta - mu))
+
+
+def _by_leaving_out(f, w):
+    """The jackknife, which is near."""
+    M = len(f)
+    out = [(w @ f - w[m] * f[m]) / (1 - w[m]) for m in range(M)]
+    return (M - 1) * (np.mean(out) - w @ f)
+
+
+def _climb_by_records(slope, start, rates, noise, least, weigh, gradient, late=False):
+    """A cache of three; `late` asks for the share after the step, and so with draws that are one step older."""
+    place, old, cache, places, asked = np.array(start), None, None, [], np.zeros(len(rates), dtype=int)
+    for t, rate in enumerate(rates):
+        density = lambda theta, at: -(((theta - at[0]) / np.exp(at[1])) ** 2) / 2 - at[1]
+        w, share = (None, 0.0) if cache is None else weigh(cache[2], density(cache[0], old if late else place))
+        if cache is None or share < least:
+            theta = place[0] + np.exp(place[1]) * noise[t]
+            cache, w = (theta, slope(theta), density(theta, place)), np.ones(len(theta)) / len(theta)
+            asked[t:] += len(theta)
+        old = place
+        place = place + rate * np.array(gradient(cache[0], cache[1], w, *place))
+        places.append(place)
+    return places, asked
+
+
+def _choose_by_loop(gaps, asked, budget):
+    at = np.array([[g[n <= budget][-1] for g, n in zip(*rule, strict=True)] for rule in zip(gaps, asked, strict=True)])
+    t = [(at[0] - row).mean() / max(np.std(at[0] - row, ddof=1), 1e-12) * len(row) ** 0.5 for row in at]
+    k = int(np.argmin(at.sum(axis=1)))
+    return k if t[k] > 2 else 0
+
+
+def _choose_the_surest(gaps, asked, budget):
+    """The largest t value, not the least gap."""
+    at = np.array([[g[n <= budget][-1] for g, n in zip(*rule, strict=True)] for rule in zip(gaps, asked, strict=True)])
+    d = at[0] - at[1:]
+    t = d.mean(axis=1) / d.std(axis=1, ddof=1) * d.shape[1] ** 0.5
+    return int(t.argmax()) + 1 if t.max() > 2 else 0
+
+
+_flat = (
+    np.ones_like,
+    (0.0, 0.0),
+    _a(1, 1),
+    _a([1, -1], [1, -1]),
+    0.99,
+    lambda *logs: tuple(np.asarray(part) for part in _weigh_by_softmax(*logs)),
+    lambda theta, s, w, mu, omega: (s @ w, (s * (theta - mu)) @ w + 1),
+)
+_gaps, _asked = _a([[9, 5], [8, 7]], [[7, 3], [2.5, 6.9]]), np.array([[[1, 2], [1, 2]], [[1, 1], [1, 2]]])
+PRICE_BY_HAND = {
+    "true-price/weigh": [((_a(-1, -1), _a(-1, -2.09861229)), (_a(0.75, 0.25), 0.8))],
+    "true-price/gradient": [((_a(1, 3), _a(2, -1), _a(0.5, 0.5), 1.0, 0.0), (0.5, 0))],
+    "true-price/bias": [((_a(0, 4), _a(0.75, 0.25)), 0.375)],
+    "true-price/climb": [(_flat, (_a([1, 1], [2, 2]), _a(2, 4)))],
+    "true-price/choose": [((_gaps, _asked, 1), 1), ((_gaps, _asked, 2), 0)],
+}
+PRICE_WRONG = [
+    ("true-price/weigh", "clipped", _weigh_clipped, "Right in the small case"),
+    ("true-price/gradient", "the path derivative", _path_gradient, "Not those two"),
+    ("true-price/bias", "the jackknife", _by_leaving_out, "Not that bias"),
+    ("true-price/climb", "a share that is a step old", lambda *case: _climb_by_records(*case, late=True), ""),
+    ("true-price/choose", "the surest", _choose_the_surest, ""),
+]
+PRICE_RIGHT = [
+    ("true-price/weigh", "softmax", _weigh_by_softmax),
+    (
+        "true-price/gradient",
+        "a standardised noise",
+        lambda theta, g, w, mu, omega: (
+            np.average(g, weights=w),
+            np.average(g * (theta - mu) / np.exp(omega), weights=w) * np.exp(omega) + 1,
+        ),
+    ),
+    ("true-price/bias", "two moments", lambda f, w: (w @ f) * (w @ w) - (w**2) @ f),
+    ("true-price/climb", "a cache of three", _climb_by_records),
+    ("true-price/choose", "t values", _choose_by_loop),
+]
+test_is_gradients = near_misses.trial("is_gradients/", PRICE_WRONG, PRICE_RIGHT, PRICE_BY_HAND, sheets=("true-price",))
