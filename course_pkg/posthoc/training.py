@@ -4,6 +4,7 @@ A run needs three kinds of points: those it learns from, those that say when to 
 are told apart by weights, so that all restarts, folds and candidate values of :math:`\nu` have the same shape and run in one compiled loop.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
@@ -12,7 +13,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.decisions.rules import as_loss
+from course_pkg.decisions.rules import CORES, as_loss
 from course_pkg.posthoc.loop import Plan, Points, run
 from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, prior_arrays, standard_units, standardise
 
@@ -225,7 +226,17 @@ def _validate(key, plan, points, loss, nus, training: Training):
         best = h[_scores(plan, *map(np.asarray, history)).argmin()]
         return np.asarray(loss.loss(points.y, best))[fold == k].mean()
 
-    return np.array([[risk_of(nu, k) for k in range(folds)] for nu in nus])
+    first, *others = [(nu, k) for nu in nus for k in range(folds)]
+    risks, double = [risk_of(*first)], jax.config.jax_enable_x64  # alone: threads that begin together would each compile
+
+    def as_precise(pair):  # a thread does not inherit the precision
+        with jax.enable_x64(double):
+            return risk_of(*pair)
+
+    # a compiled loop keeps one core busy; threads give each core a share of the runs
+    with ThreadPoolExecutor(CORES) as pool:
+        risks += pool.map(as_precise, others)
+    return np.reshape(risks, (len(nus), folds))
 
 
 def _scores(plan, train, stop):
