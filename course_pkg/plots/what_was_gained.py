@@ -22,7 +22,7 @@ def rivals(saved):
 
 
 def ways(panels, label="saved, per cent of the plain risk"):
-    """What each way saves, or the quantity of ``label``: ``panels`` maps a title to {way: the values of its runs}, the same ways in each."""
+    """What each way saves, or the quantity of ``label``: ``panels`` maps a title to {way: the values of its runs}, the same ways."""
     first = next(iter(panels.values()))
     fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, (0.25 * len(first) + 0.85) * len(panels)), squeeze=False)
     for ax, (title, found) in zip(axes[:, 0], panels.items(), strict=True):
