@@ -93,6 +93,16 @@ def bent(pull, d, error, k):
     return error * np.exp(-abs(d) / error) * (1 - k**-pull)
 
 
+def late(_, error, k):
+    """A gain that comes with the third doubling."""
+    return error * (k >= 8)
+
+
+def steady(_, error, k):
+    """A gain that goes on rising, faster than the cost."""
+    return 0.1 * error * k
+
+
 def plans(rng):
     for target in (0.002, 0.02, 0.1, 1.0):
         yield partial(bent, rng.uniform(0.8, 1.2)), rng.normal(0, 0.3), rng.uniform(0.8, 1.2), target * rng.uniform(0.8, 1.2)
@@ -132,7 +142,7 @@ WARM_UP = Record(
     cases=warm_ups,
     reference=by_products,
     parts=("the place", "the size"),
-    right="Right. Steps of its own fall like those of any noisy climb, and the average takes out the rest.",
+    right="Right. The corrections fall as t^-0.6, and the average takes out the restlessness that is left.",
     nudge="Not that. If every transition leaves lam as it is with probability 1, the size is 1, the target 0.5 and T is 4, it ends with the size 3.311.",
     hints=(
         "Go on from the places that a transition returned, with the size as it is by then, and keep every size.",
@@ -156,7 +166,10 @@ WARM_UP = Record(
     },
 )
 IMPLIED = Record(
-    cases=lambda rng: [(rng.uniform(1.005, 1.05), chains, draws) for chains, draws in ((2, 40), (4, 100), (6, 30), (3, 16))],
+    cases=lambda rng: [
+        *((rng.uniform(1.005, 1.05), chains, draws) for chains, draws in ((2, 40), (4, 100), (6, 30), (3, 16))),
+        (rng.uniform(0.985, 0.995), 2, 40),
+    ],
     reference=by_halves,
     right="Right. R-hat is an effective sample size in disguise, and a count of draws is easier to think about.",
     nudge="Not that many. With rhat = 1, chains = 2 and draws = 20 it is 40: all of them.",
@@ -171,6 +184,9 @@ IMPLIED = Record(
         "You took (n - 1)/n for 1. Chains without any memory would then be worth infinitely many draws.": "(n - 1) / n -> 1",
         "The formula has the square of R-hat.": "rhat**2 -> rhat",
         "That is one over it, as a share of the halves: E = m W/(B/n).": "m / between -> between / m",
+        "You capped it at the number of draws. Chains that go to and fro may be worth more than that.": (
+            "return m / between -> return min(m / between, chains * draws)"
+        ),
         "The mean of m means has an m-th of their variance: m is missing.": "m / between -> 1 / between",
         "That is with the pooled variance, rhat^2 W, in place of W.": "m / between -> m * rhat**2 / between",
         "You have how many draws each half is worth. There are m of them.": "m / between -> n / between || m / between -> 2 / between",
@@ -188,6 +204,7 @@ GAIN = Record(
     ),
     mistakes={
         "That is for endless sampling, after which nothing is left uncertain: with k times as many draws, s^2/k is.": "np.sqrt(1 - 1 / k) -> 1",
+        "You added s^2/k to s^2. It is d' and the error that add up to s^2: d' has s^2 - s^2/k.": "np.sqrt(1 - 1 / k) -> np.sqrt(1 + 1 / k)",
         "That spread is what will be left. What you will learn is the rest: s^2 - s^2/k.": "np.sqrt(1 - 1 / k) -> np.sqrt(1 / k)",
         "Variances add up, not standard deviations: s^2 - s^2/k, then the root.": "np.sqrt(1 - 1 / k) -> (1 - 1 / k) || np.sqrt(1 - 1 / k) -> (1 - 1 / np.sqrt(k))",
         "You left out what you save by deciding today.": "- max(d, 0) -> ",
@@ -217,6 +234,16 @@ PLAN = Record(
         "You returned the gain. The balance is the gain less the cost.": "return best, balance[best] -> return best, balance[best] + price * (best - 1)",
         "You took the k with the worst balance.": "max(balance -> min(balance",
         "The price was taken for one draw's doubling, the same for each k.": "price * (k - 1) -> price || price * (k - 1) -> price * np.log2(k)",
+    },
+    later={
+        "You stopped at the first doubling that does not pay. Two may pay together: look at all eleven.": (
+            lambda rng: [(late, rng.normal(0, 0.3), rng.uniform(0.8, 1.2), rng.uniform(0.01, 0.02))],
+            "- price * (k - 1) -> - price * (k - 1)\n    if balance[k] < max(balance.values()): break",
+        ),
+        "The longest run is 1024 times as many draws, and it may be the best.": (
+            lambda rng: [(steady, rng.normal(0, 0.3), rng.uniform(0.8, 1.2), rng.uniform(0.01, 0.02))],
+            "np.arange(1, 11) -> np.arange(1, 10) || np.arange(1, 11) -> np.arange(1, 12)",
+        ),
     },
 )
 TASKS = {"transition": TRANSITION, "warm-up": WARM_UP, "implied": IMPLIED, "gain": GAIN, "plan": PLAN}
