@@ -62,17 +62,35 @@ def test_where_it_ends_the_gradient_on_the_draws_is_zero_for_a_map_that_bends():
     assert found.objective > found.fresh - 1
 
 
+def test_many_rows_in_single_precision_are_climbed_to_the_top():
+    """A bound of some ten thousand nats: rounding of single precision would end the climb a nat below its summit."""
+    X = np.random.default_rng(3).normal(size=(20_000, 5))
+    data, model = models.Rows(jnp.asarray(X), jnp.asarray(X @ np.arange(5.0))), models.linear_regression(5, 1.0, 10.0)
+    exact, eps = models.regression_posterior(data, 1.0, 10.0), kept(2, 40, 5)
+    found = fixed_draws(jax.random.key(2), model, MEAN_FIELD, 40, MEAN_FIELD.init(5), data)
+    sigma = 1 / np.sqrt(np.diag(np.linalg.inv(exact.covariance))) / eps.std(axis=0)
+    assert found.converged
+    assert found.lam.mu.dtype == jnp.asarray(1.0).dtype
+    assert np.allclose(np.exp(found.lam.log_sigma), sigma, rtol=0.2)  # but for what the draws' own correlations change
+    assert 0 < found.objective - found.fresh < 1.5
+
+
 def test_evaluations_end_a_climb():
     found = fixed_draws(jax.random.key(0), MODEL, MEAN_FIELD, 4, MEAN_FIELD.init(DIM, scale=1.0), DATA, evaluations=3)
     assert not found.converged
     assert found.evaluations < 60
 
 
+BENT = families.compose(families.full_rank_normal(), lambertw.skew(gamma_max=0.3))
 BAD = [
     (lambda: fixed_draws(jax.random.key(0), MODEL, FULL_RANK, DIM, FULL_RANK.init(DIM), DATA), "samples is 3 and lam is of full rank"),
+    (
+        lambda: fixed_draws(jax.random.key(0), MODEL, BENT, DIM, BENT.init(DIM), DATA),
+        "samples is 3 and lam is of full rank in 3 dimensions",
+    ),
     (lambda: fixed_draws(jax.random.key(0), MODEL, MEAN_FIELD, 1, MEAN_FIELD.init(DIM), DATA), "samples is 1"),
     (
-        lambda: fixed_draws(jax.random.key(0), MODEL, MEAN_FIELD, 2, MEAN_FIELD.init(DIM)._replace(log_sigma=jnp.full(DIM, 60.0)), DATA),
+        lambda: fixed_draws(jax.random.key(0), MODEL, MEAN_FIELD, 2, MEAN_FIELD.init(DIM)._replace(log_sigma=jnp.full(DIM, 400.0)), DATA),
         "where the bound is not finite",
     ),
 ]

@@ -286,8 +286,8 @@ CASES = {
     "is_gradients.expected_ess": (is_gradients.expected_ess, {"lam_new": LAM, "lam_old": LAM}),
     "is_gradients.is_factorised": (lambda dim: is_gradients.is_factorised(NORMAL, dim), {"dim": 2}),
     "is_gradients.fixed_draws": (
-        lambda **given: is_gradients.fixed_draws(KEY, REGRESSION, NORMAL, data=ROWS, **given),
-        {"samples": 3, "lam": LAM, "evaluations": 9},
+        lambda **given: is_gradients.fixed_draws(model=REGRESSION, family=NORMAL, data=ROWS, **given),
+        {"key": KEY, "samples": 3, "lam": LAM, "evaluations": 9},
     ),
     "is_gradients.sag": (
         lambda **given: climbed(is_gradients.sag(REGRESSION, NORMAL, **given)),
@@ -686,6 +686,7 @@ UNTRIED = {
 # And those of one function, with the arguments of the line that they are made of, or the reason.
 MADE_OF = {
     "fit.fit": {"data": "what the model takes"},
+    "is_gradients.fixed_draws": {"data": "what the model takes"},
     "large.minibatches": {"data": "what the model takes", "reading": "a record"},
     "large.fit_stream": {"batches": "what minibatches gives", "checkpoint": "a file"},
     "lcvi.calibrate": {"objective": "its fields, by name", "optimisation": "its fields, by name"},

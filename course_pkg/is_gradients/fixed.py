@@ -21,8 +21,8 @@ class FixedDraws(NamedTuple):
     lam: Any  # the parameters
     objective: float  # the bound on the draws that were climbed: too high, since lam was fitted to them
     fresh: float  # the bound on as many draws that lam has not seen
-    evaluations: int  # of the bound with its gradient, each at all the draws and all the rows
-    converged: bool  # whether L-BFGS found a flat place, rather than the end of its evaluations
+    evaluations: int  # of the bound with its gradient, each at all the draws and all the rows; the look at fresh draws is not counted
+    converged: bool  # whether L-BFGS found a flat place: for a normal family, one from which less than 0.05 nats are left to climb
 
 
 def fixed_draws(key: PRNGKeyArray, model: Model, family: Family, samples: int, lam, data, *, evaluations: int = 500) -> FixedDraws:
@@ -36,12 +36,12 @@ def fixed_draws(key: PRNGKeyArray, model: Model, family: Family, samples: int, l
     Args:
         key: random key of the draws.
         model: differentiable in ``theta``. It sees all the rows at each evaluation.
-        family: any `Family`. A full-rank normal in d dimensions needs more than d draws; fewer leave a direction in which nothing holds
-            the bound down.
+        family: any `Family`. One with a triangle in it, such as a full-rank normal, needs more than d draws in d dimensions; fewer leave a
+            direction in which nothing holds the bound down.
         samples: M, at least 2.
         lam: starting point, a pytree of arrays.
-        data: what the model wants.
-        evaluations: at most, at least 1.
+        data: what the model wants; the climb is in double precision, whatever its numbers are.
+        evaluations: about this many at most, since a line search that has begun is finished; at least 1.
 
     Raises:
         ValueError: if a count is out of range, ``lam`` holds no number or one that is not finite, or the bound at ``lam`` is not finite.
@@ -59,26 +59,40 @@ def fixed_draws(key: PRNGKeyArray, model: Model, family: Family, samples: int, l
     samples, evaluations = _guard.count("samples", samples, 2), _guard.count("evaluations", evaluations)
     lam = _guard.parameters("lam", lam, family)
     dim = families.dimension(family, lam)
-    if isinstance(lam, families.Triangular) and samples <= dim:
+    parts = jax.tree.leaves(lam, is_leaf=_full_rank)
+    if any(map(_full_rank, parts)) and samples <= dim:
         raise ValueError(
             f"samples is {samples} and lam is of full rank in {dim} dimensions; give more than {dim}, or the bound has no maximum"
         )
     first, second = jax.random.split(_guard.key(key))
-    kept, others = (family.base.sample(k, (samples, dim)) for k in (first, second))
-    flat, unravel = ravel_pytree(lam)
+    noise = [family.base.sample(k, (samples, dim)) for k in (first, second)]
+    with jax.enable_x64(True):  # in single precision a bound of thousands of nats is not known well enough to climb by
+        (kept, others), given = _double(noise), _double(data)
+        flat, unravel = ravel_pytree(_double(lam))
 
-    def cost(x):
-        value, slope = _bound(model, family, unravel(jnp.asarray(x, flat.dtype)), kept, data)
-        return -float(value), -np.asarray(ravel_pytree(slope)[0], float)
+        def cost(x):
+            value, slope = _bound(model, family, unravel(jnp.asarray(x)), kept, given)
+            return -float(value), -np.asarray(ravel_pytree(slope)[0])
 
-    if not np.isfinite(cost(flat)[0]):
-        raise ValueError(f"lam is {lam}, where the bound is not finite; start from another place")
-    small = 10 * float(jnp.finfo(flat.dtype).eps)  # relative changes below it are rounding
-    options = {"maxfun": evaluations, "maxiter": evaluations, "ftol": small, "maxls": 50}
-    found = optimize.minimize(cost, np.asarray(flat, float), jac=True, method="L-BFGS-B", options=options)
-    lam = unravel(jnp.asarray(found.x, flat.dtype))
-    fresh = float(_bound(model, family, lam, others, data)[0])
-    return FixedDraws(lam, -float(found.fun), fresh, int(found.nfev) + 1, bool(found.status == 0))
+        if not np.isfinite(cost(flat)[0]):
+            raise ValueError(f"lam is {lam}, where the bound is not finite; start from another place")
+        options = {"maxfun": evaluations, "maxiter": evaluations, "ftol": 1e-12, "maxls": 50}
+        found = optimize.minimize(cost, np.asarray(flat), jac=True, method="L-BFGS-B", options=options)
+        end = unravel(jnp.asarray(found.x))
+        left = families.own_units(end, _bound(model, family, end, kept, given)[1])
+        flat_there = left is None or 0.5 * float(left @ left) < 0.05
+        fresh = float(_bound(model, family, end, others, given)[0])
+    lam = jax.tree.map(lambda new, old: jnp.asarray(new, old.dtype), end, lam)
+    return FixedDraws(lam, -float(found.fun), fresh, int(found.nfev) + 1, bool(found.status == 0 and flat_there))
+
+
+def _full_rank(part):
+    return isinstance(part, families.Triangular)
+
+
+def _double(tree):
+    """The floating-point numbers of a tree in double precision."""
+    return jax.tree.map(lambda a: jnp.asarray(a, float) if jnp.issubdtype(jnp.result_type(a), jnp.floating) else a, tree)
 
 
 @partial(jax.jit, static_argnums=(0, 1))

@@ -43,10 +43,14 @@ def largest(y, log_density):
 
 def attained(answer, y, log_density):
     """What a fit's parameters attain; far below everything if they are none."""
-    got = answer(y, log_density)
-    if len(got) != 3 or not (np.isfinite(got).all() and got[1] > 0 and got[2] >= 0):
+    given = answer(y, log_density)
+    try:
+        got = np.array(given, float)
+    except (TypeError, ValueError):  # no numbers
         return -99.0
-    return np.mean(log_density(y, *(float(part) for part in got)))
+    if got.shape != (3,) or not (np.isfinite(got).all() and got[1] > 0 and got[2] >= 0):
+        return -99.0
+    return np.mean(log_density(y, *got.tolist()))
 
 
 def by_root(mu, sigma, gamma, over, under):

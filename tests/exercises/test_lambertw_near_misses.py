@@ -530,7 +530,18 @@ def _line(z, gamma, d):
     return (d + (gamma * z - W(d)) * (d + np.exp(W(d)))) / gamma
 
 
-test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, sheets=("",), many=3)
+SHEETS = (
+    "newton-and-halley",
+    "derivative",
+    "forward-and-backward",
+    "safe-tail",
+    "gamma-zero",
+    "table",
+    "moments",
+    "skewed-vi",
+    "skewed-table",
+)
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, sheets=SHEETS, many=3)
 
 
 @pytest.mark.parametrize("gamma", [-0.7, -0.2, 0.2, 0.5])

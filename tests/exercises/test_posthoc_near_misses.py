@@ -412,4 +412,15 @@ LEGITIMATE = [
 ]
 
 
-test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, sheets=("",))
+SHEETS = (
+    "single-quantile",
+    "characterise",
+    "coherence",
+    "objective",
+    "bootstrap-prior",
+    "nu",
+    "when-it-cannot-help",
+    "your-own",
+    "nine-in-ten",
+)
+test_answers = near_misses.trial(CHAPTER, NEAR_MISSES, LEGITIMATE, BY_HAND, sheets=SHEETS)
