@@ -31,8 +31,9 @@ def by_sorting(mu, sigma, gamma, level, floor):
 
 def cells(rng):
     for gamma in (rng.uniform(0.2, 0.4), -rng.uniform(0.2, 0.4)):
-        floor, mu = 0.4, rng.uniform(-0.5, 1.5, 7)
-        yield np.concatenate([np.zeros(3), rng.uniform(0.7, 3, 4)]), mu, rng.uniform(1.3, 1.8), gamma, floor
+        sigma, mu = rng.uniform(1.3, 1.8), np.concatenate([rng.uniform(-0.5, 1.5, 3), rng.uniform(0.5, 1.5, 4)])
+        seen = rng.uniform(0.7, mu[3:] + 0.75 * sigma)  # no farther out than where a skew to the left still bends
+        yield np.concatenate([np.zeros(3), seen]), mu, sigma, gamma, 0.4
 
 
 def densities(rng):
@@ -42,7 +43,7 @@ def densities(rng):
 
 def draws_of_locations(rng):
     for gamma in (0.3, -0.3):
-        yield rng.normal(3, 1.5, 6), rng.uniform(0.6, 0.9), gamma, rng.uniform(0.75, 0.9), 0.4
+        yield rng.uniform(2.5, 5.5, 6), rng.uniform(0.6, 0.9), gamma, rng.uniform(0.75, 0.9), 0.4
     yield rng.normal(1.2, 0.7, 6), rng.uniform(1.3, 1.6), 0.3, 0.05, 0.4
 
 

@@ -174,6 +174,14 @@ SAVED = Record(
         "Those are savings in the unit of the loss. Shares of the old risk were asked for.": "1 - new[index].mean(axis=1) / old[index].mean(axis=1) -> (old - new)[index].mean(axis=1) ;; 1 - new.mean() / old.mean() -> old.mean() - new.mean()",
     },
 )
+
+
+def against_the_engine(nus, losses, old):
+    better = old - losses
+    clear = better.mean(axis=1) > better.std(axis=1, ddof=1) / np.sqrt(len(old))
+    return nus[clear].max() if clear.any() else np.inf
+
+
 CHOOSE = Record(
     cases=trials,
     reference=by_t_values,
@@ -194,6 +202,9 @@ CHOOSE = Record(
         ),
         "That is how far single rides differ. A mean over N of them is quieter.": " / np.sqrt(len(old)) -> ",
         "Two errors were not asked for: one.": "error = -> error = 2 *",
+        "You took the largest nu that is clearly better than the engine. Set each against the best instead: which are not clearly worse?": (
+            against_the_engine
+        ),
     },
 )
 TASKS = {"prior": PRIOR, "shift": SHIFT, "held-out": HELD_OUT, "saved": SAVED, "choose": CHOOSE}

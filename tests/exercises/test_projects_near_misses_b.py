@@ -153,7 +153,7 @@ POSTHOC_WRONG = [
         lambda old, new, i: (1 - new.mean() / old.mean(), *np.quantile(1 - new[i].mean(axis=1) / old[i].mean(axis=1), [0.95, 0.05])),
         "The lower end and the upper end are off",
     ),
-    ("correct-or-leave/choose", "clearly better than the engine", _choose_against_the_engine, "Right in the small case"),
+    ("correct-or-leave/choose", "clearly better than the engine", _choose_against_the_engine, "Set each against the best"),
 ]
 POSTHOC_RIGHT = [
     (
@@ -240,7 +240,7 @@ LAMBERTW_WRONG = [
         lambda y, m, s, g, back: norm.pdf(z := back((y - m) / s, g)) / s / (1 + g * np.exp(z)),
         "the exponential",
     ),
-    (f"{SKEW}/fit", "moments", _fit_by_moments, "Not the top"),
+    (f"{SKEW}/fit", "moments", _fit_by_moments, ("Not the top", "Close, but not exact")),
     (
         f"{SKEW}/order",
         "two moments",
