@@ -57,7 +57,7 @@ reseed: env  ## the asserts of every page at 5 shifts of its seeds (an hour and 
 reproduce: env  ## every page and solved sheet a second time: the printed numbers must be the same (half an hour)
 	@$(PY) tools/reproduce.py
 
-bench: env  ## this package beside its peers, in turns, and the page *Measured* (25 minutes; BENCH=--small for a trial)
+bench: env  ## this package beside its peers, in turns, and the page *Measured* (20 minutes; BENCH=--small for a trial)
 	@$(VENV)/bin/pip install --quiet --constraint constraints.txt --constraint benchmarks/constraints.txt -e '.[bench]'
 	@$(PY) benchmarks/run.py $(BENCH)
 
