@@ -127,7 +127,8 @@ def fit(
     Source: thesis, Algorithm 2; slides, stochastic gradient ascent.
     """
     steps = _guard.count("steps", steps)
-    _check(key, estimator, optimizer, record)
+    key = _guard.key(key)
+    _check(estimator, optimizer, record)
     average, tolerance, window, progress, judge, label = _checked(settings)
     lam = jax.tree.map(_parameter, lam)
     flat, unravel = ravel_pytree(lam)
@@ -219,8 +220,7 @@ def _checked(settings) -> Settings:
     )
 
 
-def _check(key, estimator, optimizer, record):
-    _guard.key(key)
+def _check(estimator, optimizer, record):
     if not isinstance(estimator, Estimator):
         raise ValueError(f"estimator is {estimator!r}; give an Estimator, such as gradients.path_derivative(model, family, 10)")
     if not isinstance(optimizer, optax.GradientTransformation):
