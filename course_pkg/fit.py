@@ -127,8 +127,7 @@ def fit(
     Source: thesis, Algorithm 2; slides, stochastic gradient ascent.
     """
     steps = _guard.count("steps", steps)
-    key = _guard.key(key)
-    _check(estimator, optimizer, record)
+    key = _check(key, estimator, optimizer, record)
     average, tolerance, window, progress, judge, label = _checked(settings)
     lam = jax.tree.map(_parameter, lam)
     flat, unravel = ravel_pytree(lam)
@@ -220,7 +219,8 @@ def _checked(settings) -> Settings:
     )
 
 
-def _check(estimator, optimizer, record):
+def _check(key, estimator, optimizer, record):
+    key = _guard.key(key)
     if not isinstance(estimator, Estimator):
         raise ValueError(f"estimator is {estimator!r}; give an Estimator, such as gradients.path_derivative(model, family, 10)")
     if not isinstance(optimizer, optax.GradientTransformation):
@@ -229,6 +229,7 @@ def _check(estimator, optimizer, record):
         _ = record is None or inspect.signature(record).bind(None, None)
     except TypeError as problem:
         raise ValueError(f"record takes other arguments ({problem}); give a function of two, such as lambda lam, state: lam") from None
+    return key
 
 
 def _parameter(leaf):
