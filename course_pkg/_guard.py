@@ -12,8 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from course_pkg._streams import unrolled
-
 
 def traced(x) -> bool:
     """Whether `x` is an abstract value inside a JAX transformation."""
@@ -21,14 +19,14 @@ def traced(x) -> bool:
 
 
 def key(key):
-    """`key`, if it is one random key: of the new style, or of the old one, two words of 32 bits. Its stream is the same, drawn sooner."""
+    """`key`, if it is one random key: of the new style, or of the old one, two words of 32 bits."""
     kind = getattr(key, "dtype", None)
     new = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.shape == ()
     old = isinstance(key, jax.Array | np.ndarray) and kind == np.uint32 and key.shape == (2,)
     if not (new or old):
         said = f"an array of shape {key.shape} and type {kind}" if kind is not None else repr(key)
         raise ValueError(f"key is {said}; give one random key, such as jax.random.key(0)")
-    return jnp.asarray(key) if old else unrolled(key)
+    return jnp.asarray(key) if old else key
 
 
 def numbers(name: str, x, *, ndim: int | None = None, at_least: int = 0):

@@ -14,34 +14,49 @@ from jax.extend.random import define_prng_impl
 
 TURNS = ((13, 15, 26, 6), (17, 29, 16, 24))  # bits by which a word is turned, in every other group of four rounds
 PARITY = np.uint32(0x1BD11BDA)
+ORDINARY = "threefry2x32"
 _once = jax.lax.optimization_barrier  # else the compiler goes through all rounds again wherever the words are used
 
 
-def unrolled(key):
-    """The same stream with its rounds written out; a key of another kind than JAX's ordinary one as it is.
+def split(key, count=2):
+    """The same keys as ``jax.random.split`` makes."""
+    return _ordinary(key, jax.random.split(unrolled(key), count))
 
-    Example:
-        >>> key = jax.random.key(3)
-        >>> bool((jax.random.normal(unrolled(key), (5,)) == jax.random.normal(key, (5,))).all())
-        True
 
-    Source: Salmon, Moraes, Dror and Shaw (2011), section 4.2.
-    """
-    ordinary = jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and jax.random.key_impl(key) == "threefry2x32"
-    if not ordinary or not jax.config.jax_threefry_partitionable:
-        return key
-    return jax.random.wrap_key_data(jax.random.key_data(key), impl=UNROLLED)
+def fold_in(key, number):
+    """The same key as ``jax.random.fold_in`` makes."""
+    return _ordinary(key, jax.random.fold_in(unrolled(key), number))
+
+
+def uniform(key, shape=(), minval=0.0, maxval=1.0):
+    """The same numbers as ``jax.random.uniform`` draws."""
+    return jax.random.uniform(unrolled(key), shape, minval=minval, maxval=maxval)
 
 
 def normal(key, shape, dtype=float):
-    """Standard normal numbers, the same as ``jax.random.normal`` draws: in a row, since short last axes are slow to go through.
+    """The same standard normal numbers as ``jax.random.normal`` draws: in a row, since short last axes are slow to go through.
 
     Example:
         >>> key = jax.random.key(3)
         >>> bool((normal(key, (4, 3, 2)) == jax.random.normal(key, (4, 3, 2))).all())
         True
+
+    Source: Salmon, Moraes, Dror and Shaw (2011), section 4.2.
     """
-    return _once(jax.random.normal(key, (math.prod(shape),), dtype)).reshape(shape)
+    return _once(jax.random.normal(unrolled(key), (math.prod(shape),), dtype)).reshape(shape)
+
+
+def unrolled(key):
+    """The same stream with its rounds written out; a key of another kind than JAX's ordinary one as it is."""
+    ordinary = jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and jax.random.key_impl(key) == ORDINARY
+    if not ordinary or not jax.config.jax_threefry_partitionable:
+        return key
+    return jax.random.wrap_key_data(jax.random.key_data(key), impl=UNROLLED)
+
+
+def _ordinary(key, made):
+    """Keys of the kind of ``key``: other code may be handed them, and not all of JAX takes another kind."""
+    return made if unrolled(key) is key else jax.random.wrap_key_data(jax.random.key_data(made), impl=ORDINARY)
 
 
 def _rounds(key, first, second):
@@ -65,7 +80,7 @@ def _counted(key, shape):
 
 
 def _seed(seed):
-    return jax.random.key_data(jax.random.key(seed, impl="threefry2x32"))
+    return jax.random.key_data(jax.random.key(seed, impl=ORDINARY))
 
 
 @partial(jax.jit, static_argnums=1)

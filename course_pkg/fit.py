@@ -20,7 +20,7 @@ from jaxtyping import PRNGKeyArray
 from scipy.stats import t
 from tqdm import tqdm
 
-from course_pkg import _guard, convergence, families
+from course_pkg import _guard, _streams, convergence, families
 from course_pkg.convergence import BATCHES, ConvergenceWarning
 from course_pkg.gradients import Estimator
 
@@ -127,7 +127,7 @@ def fit(
     Source: thesis, Algorithm 2; slides, stochastic gradient ascent.
     """
     steps = _guard.count("steps", steps)
-    key = _check(key, estimator, optimizer, record)
+    _check(key, estimator, optimizer, record)
     average, tolerance, window, progress, judge, label = _checked(settings)
     lam = jax.tree.map(_parameter, lam)
     flat, unravel = ravel_pytree(lam)
@@ -220,7 +220,7 @@ def _checked(settings) -> Settings:
 
 
 def _check(key, estimator, optimizer, record):
-    key = _guard.key(key)
+    _guard.key(key)
     if not isinstance(estimator, Estimator):
         raise ValueError(f"estimator is {estimator!r}; give an Estimator, such as gradients.path_derivative(model, family, 10)")
     if not isinstance(optimizer, optax.GradientTransformation):
@@ -229,7 +229,6 @@ def _check(key, estimator, optimizer, record):
         _ = record is None or inspect.signature(record).bind(None, None)
     except TypeError as problem:
         raise ValueError(f"record takes other arguments ({problem}); give a function of two, such as lambda lam, state: lam") from None
-    return key
 
 
 def _parameter(leaf):
@@ -270,7 +269,7 @@ def _block(estimator, optimizer, record, structure, count, averaging, key, start
 
     numbers = start + jnp.arange(count)
     lam = unravel(carry.flat)
-    noise = jax.vmap(lambda n: estimator.draw(jax.random.fold_in(key, n), lam, data))(numbers)
+    noise = jax.vmap(lambda n: estimator.draw(_streams.fold_in(key, n), lam, data))(numbers)
     return jax.lax.scan(step, carry, (numbers, noise))
 
 

@@ -147,7 +147,7 @@ def fit_stream(
     Source: thesis, Algorithm 2.
     """
     steps = _guard.count("steps", steps)
-    key = fitting._check(key, estimator, optimizer, None)
+    fitting._check(key, estimator, optimizer, None)
     average, tolerance, _, progress, judge, label = fitting._checked(settings)
     if tolerance is not None:
         raise ValueError(f"tolerance is {tolerance:g}, and a stream takes all its steps; leave it out")

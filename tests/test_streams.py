@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from course_pkg import _guard
+from course_pkg import _streams
 from course_pkg._streams import normal, unrolled
 from course_pkg.checks._keys import NOTED
 
@@ -44,8 +44,15 @@ def test_numbers_in_a_row_are_the_same_numbers():
 def test_other_keys_stay_what_they_are():
     for key in (jax.random.key(0, impl="rbg"), jax.random.key(0, impl=NOTED), unrolled(KEYS[0])):
         assert unrolled(key) is key
-    old = jax.random.PRNGKey(3)
-    assert _guard.key(old).dtype == np.uint32
+
+
+def test_keys_that_come_out_are_of_the_kind_that_went_in():
+    for key in (KEYS[0], jax.random.key(0, impl="rbg"), jax.random.key(0, impl=NOTED), jax.random.PRNGKey(3)):
+        pairs = ((_streams.split(key, 3), jax.random.split(key, 3)), (_streams.fold_in(key, 5), jax.random.fold_in(key, 5)))
+        for made, ordinary in pairs:
+            assert made.dtype == ordinary.dtype
+            np.testing.assert_array_equal(jax.random.key_data(made), jax.random.key_data(ordinary))
+        np.testing.assert_array_equal(_streams.uniform(key, (3,)), jax.random.uniform(key, (3,)))
 
 
 def test_an_array_beyond_the_count_of_places_is_refused():
