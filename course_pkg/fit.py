@@ -20,7 +20,7 @@ from jaxtyping import PRNGKeyArray
 from scipy.stats import t
 from tqdm import tqdm
 
-from course_pkg import _guard, convergence, families
+from course_pkg import _guard, _streams, convergence, families
 from course_pkg.convergence import BATCHES, ConvergenceWarning
 from course_pkg.gradients import Estimator
 
@@ -269,7 +269,7 @@ def _block(estimator, optimizer, record, structure, count, averaging, key, start
 
     numbers = start + jnp.arange(count)
     lam = unravel(carry.flat)
-    noise = jax.vmap(lambda n: estimator.draw(jax.random.fold_in(key, n), lam, data))(numbers)
+    noise = jax.vmap(lambda n: estimator.draw(_streams.fold_in(key, n), lam, data))(numbers)
     return jax.lax.scan(step, carry, (numbers, noise))
 
 

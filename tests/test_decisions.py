@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import integrate, optimize, stats
 
 from course_pkg import decisions as d
+from course_pkg.decisions import rules
 
 RNG = np.random.default_rng(0)
 CONTINUOUS = [d.squared(), d.absolute(), d.tilted(0.2), d.imbalanced(3.0, 1.0), d.linex(0.7), d.linex(-1.2)]
@@ -147,6 +148,13 @@ def test_double_precision_when_asked_for():
         assert h.dtype == jnp.float64
         closed = d.bayes_decision(d.linex(0.5), draws)
         assert float(h) == pytest.approx(float(closed), abs=1e-12)
+
+
+def test_double_precision_reaches_rows_spread_over_cores():
+    with jax.enable_x64(True):
+        draws = jax.random.normal(jax.random.key(0), (8 * rules.BLOCK + 1, 3))
+        found = d.bayes_decision(d.squared(), draws, method="numerical")
+        np.testing.assert_allclose(found, draws.mean(axis=-1), rtol=0, atol=1e-13)
 
 
 def test_numerical_decision_agrees_with_scipy_on_a_loss_of_ones_own():

@@ -133,10 +133,19 @@ def _minimise(loss, draws, weights, convex):
         part = weights if weights is None or weights.ndim == 1 else weights[i:j]
         return _solve_rows(loss, rows[i:j], part, convex).block_until_ready()
 
-    # a compiled loop keeps one core busy; threads give each core a share of the rows
+    return jnp.concatenate(on_all_cores(solve, edges[:-1], edges[1:])).reshape(draws.shape[:-1])
+
+
+def on_all_cores(function, *arguments) -> list:
+    """``map`` with a thread for each core, of which a compiled loop keeps but one busy."""
+    double = jax.config.jax_enable_x64
+
+    def as_precise(*each):
+        with jax.enable_x64(double):  # a thread does not inherit it
+            return function(*each)
+
     with ThreadPoolExecutor(CORES) as pool:
-        parts = list(pool.map(solve, edges[:-1], edges[1:]))
-    return jnp.concatenate(parts).reshape(draws.shape[:-1])
+        return list(pool.map(as_precise, *arguments))
 
 
 @partial(jax.jit, static_argnames="convex")

@@ -13,6 +13,7 @@ from jax.extend.random import define_prng_impl
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
+from course_pkg._streams import unrolled
 
 
 def lattice_keys(key: PRNGKeyArray, count: int):
@@ -47,7 +48,7 @@ def lattice_keys(key: PRNGKeyArray, count: int):
 
 
 def _ordinary(data):
-    return jax.random.wrap_key_data(data[:2], impl="threefry2x32")
+    return unrolled(jax.random.wrap_key_data(data[:2], impl="threefry2x32"))
 
 
 def _seed(seed):

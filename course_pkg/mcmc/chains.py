@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from course_pkg import _guard
 from course_pkg._extras import needs
+from course_pkg._streams import fold_in, split
 from course_pkg.mcmc.kernel import Kernel
 
 BLOCK = 1000  # steps in a compiled call
@@ -108,7 +109,7 @@ def sample_chain(key: PRNGKeyArray, kernel: Kernel, position, draws: int):
         return state, (state.position, info)
 
     with _guard.calling("kernel at positions"):
-        return jax.lax.scan(one, kernel.init(position), jax.random.split(key, draws))[1]
+        return jax.lax.scan(one, kernel.init(position), split(key, draws))[1]
 
 
 def _labels_or_floats(init, step, position, floats, *chains):
@@ -132,7 +133,7 @@ def _first(kernel, positions):
 @partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def _block(kernel, constrain, count, keep, key, start, states):
     chains = jax.tree.leaves(states)[0].shape[0]
-    step_keys = jax.vmap(lambda n: jax.random.split(jax.random.fold_in(key, n), chains))(start + jnp.arange(count))
+    step_keys = jax.vmap(lambda n: split(fold_in(key, n), chains))(start + jnp.arange(count))
 
     def one(states, keys):
         states, info = jax.vmap(kernel.step)(keys, states)

@@ -4,7 +4,6 @@ A run needs three kinds of points: those it learns from, those that say when to 
 are told apart by weights, so that all restarts, folds and candidate values of :math:`\nu` have the same shape and run in one compiled loop.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
@@ -13,7 +12,7 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 
 from course_pkg import _guard
-from course_pkg.decisions.rules import CORES, as_loss
+from course_pkg.decisions.rules import as_loss, on_all_cores
 from course_pkg.posthoc.loop import Plan, Points, run
 from course_pkg.posthoc.maker import DecisionMaker, DecisionPrior, prior_arrays, standard_units, standardise
 
@@ -227,15 +226,8 @@ def _validate(key, plan, points, loss, nus, training: Training):
         return np.asarray(loss.loss(points.y, best))[fold == k].mean()
 
     first, *others = [(nu, k) for nu in nus for k in range(folds)]
-    risks, double = [risk_of(*first)], jax.config.jax_enable_x64  # alone: threads that begin together would each compile
-
-    def as_precise(pair):  # a thread does not inherit the precision
-        with jax.enable_x64(double):
-            return risk_of(*pair)
-
-    # a compiled loop keeps one core busy; threads give each core a share of the runs
-    with ThreadPoolExecutor(CORES) as pool:
-        risks += pool.map(as_precise, others)
+    risks = [risk_of(*first)]  # alone: threads that begin together would each compile
+    risks += on_all_cores(risk_of, *zip(*others, strict=True))
     return np.reshape(risks, (len(nus), folds))
 
 
