@@ -406,7 +406,7 @@ CASES = {
     },
     "problems": {
         "bus": call(X, BELL, {"hurried": 4 * VALLEY - 4, "patient": VALLEY - 1}, {"hurried": -1.0, "patient": 0.5}),
-        "interval": call(UP, {"plus": UP, "minus": -VALLEY}, 4.0, X, BELL, 0.1, (-1.6, 1.6)),
+        "interval": call(UP, {"plus": UP, "minus": -VALLEY}, 4.0, X, BELL, 0.1, (-1.6, 1.6), (-1.5, 1.7)),
     },
     "reparameterisation": {
         "arrows": call({"score": (DRAWS, TERMS), "reparameterised": (DRAWS, 0.1 * TERMS)}, np.zeros(2), PAIR, ROUND, LEANING),

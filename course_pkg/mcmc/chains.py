@@ -19,7 +19,7 @@ from course_pkg._extras import needs
 from course_pkg._streams import fold_in, split
 from course_pkg.mcmc.kernel import Kernel
 
-BLOCK = 1000  # steps in a compiled call
+BLOCK = 5000  # steps in a compiled call
 
 
 def run_chains(

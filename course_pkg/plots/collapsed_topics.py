@@ -16,7 +16,7 @@ def likeness(pairs, exact, answers, least):
     looks = zip((-0.24, -0.08, 0.08, 0.24), ((BLUE, "o"), (RED, "D"), (ORANGE, "s"), (BLACK, "X")), strict=True)
     for (name, values), (shift, (colour, symbol)) in zip(answers.items(), looks, strict=False):
         ax.plot(place + shift, values, symbol, color=colour, markersize=7, label=name)
-    ax.axhline(least, color=BLACK, linestyle="--", linewidth=1.2, label="worth one trip")
+    ax.axhline(least, color=BLACK, linestyle="--", linewidth=1.2, label="above: going on pays")
     ax.set_xticks(place, pairs)
     ax.set(xlabel="plots", ylabel="co-membership probability", ylim=(0, 1))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)

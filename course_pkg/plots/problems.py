@@ -28,7 +28,7 @@ def bus(minutes, density, regret, decisions):
     return fig
 
 
-def interval(half_widths, gains, best, theta, density, price, ends):
+def interval(half_widths, gains, best, theta, density, price, ends, equal_tails):
     """Above: two utilities of an interval against its half width. Below: a density cut at a height, and the interval that this leaves.
 
     Args:
@@ -39,6 +39,7 @@ def interval(half_widths, gains, best, theta, density, price, ends):
         density: shape ``(k,)``.
         price: height of the cut.
         ends: the two ends found by brute force.
+        equal_tails: the ends of the interval with equal tails that covers as much.
     """
     fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 5.6))
     for (name, gain), color, style in zip(gains.items(), (plots.RED, plots.BLUE), ("--", "-"), strict=True):
@@ -49,6 +50,8 @@ def interval(half_widths, gains, best, theta, density, price, ends):
     below.plot(theta, density, color=plots.BLUE)
     inside = (theta >= ends[0]) & (theta <= ends[1])
     below.fill_between(theta, density, where=inside, color=plots.BLUE, alpha=0.25, linewidth=0)
+    for end in equal_tails:
+        below.axvline(end, color=plots.RED, linestyle="--", linewidth=1.2)
     below.axhline(price, color=plots.BLACK, linestyle=":", linewidth=1.2)
     below.annotate("price of length", (theta[-1], price), xytext=(0, 4), textcoords="offset points", ha="right")
     below.set(xlabel=r"$\theta$", ylabel="density", title="The best interval, cut at the price")
