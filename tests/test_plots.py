@@ -159,7 +159,6 @@ CASES = {
                 for model in ("normal", "mixture")
             }
         ),
-        "agreement": call({"normal": ([0.4, 0.3], [2.5, 1.1]), "boilers": ((0.15, 0.05), (1.2, 0.7))}, 0.25),
         "spending": call([5, 10, 20], {"SGD": RUNS[:, :3], "ISGD": 0.9 * RUNS[:, :3]}, 0.05),
     },
     "eight_schools": {

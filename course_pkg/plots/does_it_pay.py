@@ -75,21 +75,6 @@ def tryouts(gains):
     return fig
 
 
-def agreement(points, line):
-    """Gain of guarded reuse against the agreement of signs: name -> (agreements, gains); upright line where the rule divides."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.8))
-    for (name, (share, gain)), (shape, _, colour) in zip(points.items(), STYLES, strict=False):
-        ax.plot(share, gain, shape, color=colour, markersize=6, label=name)
-    ax.axhline(1, color=BLACK, linewidth=0.9)
-    ax.axvline(line, color=BLACK, linewidth=0.9, linestyle="--", label="the rule's threshold")
-    ax.set(xlabel="agreement of signs at SGD's best rate", ylabel="times as fast as tuned SGD", yscale="log")
-    ticks = (0.25, 0.5, 1, 2, 4)
-    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.minorticks_off()
-    fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
-    return fig
-
-
 def spending(budgets, curves, best):
     """Risk of the decisions after each budget: name -> (median, lowest, highest); a line for what the posterior's decisions cost."""
     fig, ax = plt.subplots(figsize=(5.0, 4.2))
