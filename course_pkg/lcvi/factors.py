@@ -13,8 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from course_pkg import _guard
-from course_pkg._streams import normal
+from course_pkg import _guard, _streams
 from course_pkg.gradients import Estimate, Estimator
 from course_pkg.lcvi import closed
 from course_pkg.lcvi.outcomes import from_outcomes
@@ -110,9 +109,9 @@ def factor_estimator(
     def draw(key, pair, data):  # noqa: ARG001
         keys = jax.random.split(key, 3)
         factors, columns = pair.lam.column_mu.shape[1], pair.lam.column_mu.shape[0]
-        row_eps = normal(keys[0], (samples, batch, factors))
-        column_eps = normal(keys[1], (samples, columns, factors))
-        outcome = () if outcomes is None or term is None else normal(keys[2], (inner, outcomes, batch, columns))
+        row_eps = _streams.normal(keys[0], (samples, batch, factors))
+        column_eps = _streams.normal(keys[1], (samples, columns, factors))
+        outcome = () if outcomes is None or term is None else _streams.normal(keys[2], (inner, outcomes, batch, columns))
         return row_eps, column_eps, outcome
 
     def bound(pair, noise, index, real, data):
@@ -159,7 +158,7 @@ def predictive_decisions(key: PRNGKeyArray, lam: Factors, level: float | None = 
         return lam.row_mu @ lam.column_mu.T
     place = int(np.clip(np.ceil(_guard.proportion("level", level) * draws) - 1, 0, draws - 1))
     column_key, key = jax.random.split(key)
-    z = lam.column_mu[None] + jax.nn.softplus(lam.column_raw)[None] * normal(column_key, (draws, *lam.column_mu.shape))
+    z = lam.column_mu[None] + jax.nn.softplus(lam.column_raw)[None] * _streams.normal(column_key, (draws, *lam.column_mu.shape))
     blocks = [_block_quantile(jax.random.fold_in(key, b), lam, z, b, noise_sd, place) for b in range(0, lam.row_mu.shape[0], 62)]
     return jnp.asarray(np.concatenate(blocks))
 
@@ -173,18 +172,18 @@ def predicted_rows(key: PRNGKeyArray, lam: Factors, rows, draws: int, *, noise_s
     key, draws = _guard.key(key), _guard.count("draws", draws)
     keys = jax.random.split(key, 3)
     mu, sd = lam.row_mu[rows], jax.nn.softplus(lam.row_raw[rows])
-    w = mu[None] + sd[None] * normal(keys[0], (draws, *mu.shape))
-    z = lam.column_mu[None] + jax.nn.softplus(lam.column_raw)[None] * normal(keys[1], (draws, *lam.column_mu.shape))
+    w = mu[None] + sd[None] * _streams.normal(keys[0], (draws, *mu.shape))
+    z = lam.column_mu[None] + jax.nn.softplus(lam.column_raw)[None] * _streams.normal(keys[1], (draws, *lam.column_mu.shape))
     mean = jnp.einsum("sbk,smk->sbm", w, z)
-    return mean + noise_sd * normal(keys[2], mean.shape)
+    return mean + noise_sd * _streams.normal(keys[2], mean.shape)
 
 
 def _block_quantile(key, lam, z, start, noise_sd, place):
     keys = jax.random.split(key)
     mu, raw = lam.row_mu[start : start + 62], lam.row_raw[start : start + 62]
-    w = mu[None] + jax.nn.softplus(raw)[None] * normal(keys[0], (z.shape[0], *mu.shape))
+    w = mu[None] + jax.nn.softplus(raw)[None] * _streams.normal(keys[0], (z.shape[0], *mu.shape))
     mean = jnp.einsum("sbk,smk->bms", w, z)
-    y = np.asarray(mean + noise_sd * normal(keys[1], mean.shape))
+    y = np.asarray(mean + noise_sd * _streams.normal(keys[1], mean.shape))
     return np.partition(y, place, axis=-1)[..., place]
 
 

@@ -14,9 +14,8 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 from tqdm import tqdm
 
-from course_pkg import _guard
+from course_pkg import _guard, _streams
 from course_pkg._extras import needs
-from course_pkg._streams import fold_in, split
 from course_pkg.mcmc.kernel import Kernel
 
 BLOCK = 5000  # steps in a compiled call
@@ -109,7 +108,7 @@ def sample_chain(key: PRNGKeyArray, kernel: Kernel, position, draws: int):
         return state, (state.position, info)
 
     with _guard.calling("kernel at positions"):
-        return jax.lax.scan(one, kernel.init(position), split(key, draws))[1]
+        return jax.lax.scan(one, kernel.init(position), _streams.split(key, draws))[1]
 
 
 def _labels_or_floats(init, step, position, floats, *chains):
@@ -133,7 +132,7 @@ def _first(kernel, positions):
 @partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def _block(kernel, constrain, count, keep, key, start, states):
     chains = jax.tree.leaves(states)[0].shape[0]
-    step_keys = jax.vmap(lambda n: split(fold_in(key, n), chains))(start + jnp.arange(count))
+    step_keys = jax.vmap(lambda n: _streams.split(_streams.fold_in(key, n), chains))(start + jnp.arange(count))
 
     def one(states, keys):
         states, info = jax.vmap(kernel.step)(keys, states)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from course_pkg import _guard
-from course_pkg._streams import split, uniform, unrolled
+from course_pkg import _guard, _streams
 from course_pkg.mcmc.kernel import Kernel, State, accept
 
 DIVERGENT = 1000.0  # rise of the energy along a path from which on the integrator is taken to have lost the motion
@@ -118,10 +117,10 @@ def hmc(log_density: Callable, step_size, steps: int, *, inverse_mass=1.0, jitte
         return State(position, *jax.value_and_grad(log_density)(position))
 
     def step(key, state):
-        kick, coin, *length = split(key, 3 if jitter else 2)
-        momentum = jax.random.normal(unrolled(kick), state.position.shape, state.position.dtype) / jnp.sqrt(inverse_mass)
+        kick, coin, *length = _streams.split(key, 3 if jitter else 2)
+        momentum = jax.random.normal(_streams.unrolled(kick), state.position.shape, state.position.dtype) / jnp.sqrt(inverse_mass)
         start = Phase(state.position, momentum, state.log_density, state.gradient)
-        size = step_size * uniform(length[0], (), minval=1 - jitter, maxval=1 + jitter) if jitter else step_size
+        size = step_size * _streams.uniform(length[0], (), minval=1 - jitter, maxval=1 + jitter) if jitter else step_size
         end = leapfrog(log_density, size, inverse_mass)(start, steps)
         before = energy(start, inverse_mass)
         lost = before - energy(end, inverse_mass)

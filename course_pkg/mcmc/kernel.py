@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from course_pkg._streams import uniform
+from course_pkg import _streams
 
 
 class Kernel(NamedTuple):
@@ -42,6 +42,6 @@ def accept(key, log_ratio, old, new):
         (1.0, 0.0)
     """
     rate = jnp.where(jnp.isnan(log_ratio), 0.0, jnp.exp(jnp.minimum(log_ratio, 0.0)))
-    accepted = 1 - uniform(key) <= rate  # a number in (0, 1]: a rate of 1 always accepts, one of 0 never
+    accepted = 1 - _streams.uniform(key) <= rate  # a number in (0, 1]: a rate of 1 always accepts, one of 0 never
     state = jax.tree.map(lambda a, b: jnp.where(accepted, a, b), new, old)
     return state, Info(rate, accepted)

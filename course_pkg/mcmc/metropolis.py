@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import jax
 
-from course_pkg import _guard
-from course_pkg._streams import split, unrolled
+from course_pkg import _guard, _streams
 from course_pkg.mcmc.kernel import Kernel, State, accept
 
 
@@ -43,7 +42,7 @@ def metropolis_hastings(log_density: Callable, propose: Callable, log_ratio: Cal
         return State(position, log_density(position))
 
     def step(key, state):
-        move, coin = split(key)
+        move, coin = _streams.split(key)
         new = init(propose(move, state.position))
         log_alpha = new.log_density - state.log_density
         if log_ratio is not None:
@@ -79,7 +78,7 @@ def random_walk(log_density: Callable, scale) -> Kernel:
         raise ValueError(f"scale is {scale}; give numbers above 0")
 
     def propose(key, x):
-        noise = jax.random.normal(unrolled(key), x.shape, x.dtype)
+        noise = jax.random.normal(_streams.unrolled(key), x.shape, x.dtype)
         return x + (scale @ noise if scale.ndim == 2 else scale * noise)
 
     return metropolis_hastings(log_density, propose)
@@ -145,8 +144,8 @@ def langevin(log_density: Callable, step_size) -> Kernel:
         return -0.5 * (((end.position - start.position - 0.5 * h**2 * start.gradient) / h) ** 2).sum()
 
     def step(key, state):
-        move, coin = split(key)
-        noise = jax.random.normal(unrolled(move), state.position.shape, state.position.dtype)
+        move, coin = _streams.split(key)
+        noise = jax.random.normal(_streams.unrolled(move), state.position.shape, state.position.dtype)
         new = init(state.position + 0.5 * h**2 * state.gradient + h * noise)
         log_alpha = new.log_density - state.log_density + log_proposal(new, state) - log_proposal(state, new)
         return accept(coin, log_alpha, state, new)

@@ -11,8 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from course_pkg import _guard
-from course_pkg._streams import split
+from course_pkg import _guard, _streams
 from course_pkg.mcmc.hamiltonian import hmc, jitter_share
 
 SHRINK = 5.0  # draws that the prior guess of a variance is worth, as in Stan
@@ -150,9 +149,9 @@ def _window(log_density, steps, jitter, target, count, key, positions, inverse_m
     def one(carry, step_key):
         positions, state = carry
         kernel = hmc(log_density, jnp.exp(state.log_step), steps, inverse_mass=inverse_mass, jitter=jitter)
-        keys = split(step_key, positions.shape[0])
+        keys = _streams.split(step_key, positions.shape[0])
         states, info = jax.vmap(lambda k, x: kernel.step(k, kernel.init(x)))(keys, positions)
         return (states.position, update(state, info.acceptance_rate.mean())), (states.position, info.acceptance_rate.mean())
 
-    (positions, state), (draws, rates) = jax.lax.scan(one, (positions, state), split(key, count))
+    (positions, state), (draws, rates) = jax.lax.scan(one, (positions, state), _streams.split(key, count))
     return positions, state, rates.mean(), draws.reshape(-1, draws.shape[-1]).var(axis=0)
