@@ -565,15 +565,8 @@ CASES = {
             {"posterior": UP, "own widths": 0.8 * UP, "full normal": 0.95 * UP},
             3.0,
         ),
-        "bands": call(UP, UP, {"own widths": (0.8 * UP, 6.0), "full normal": (0.95 * UP, 1.0)}, 3.0),
-        "repairs": call({"own widths": (PAIR, PAIR, 0.4), "full normal": (PAIR + 0.4, PAIR + 1, 2.0)}, 2.5),
+        "weights": call({"own widths": 4.0 * UP[::-1] ** 2 + 0.1, "full normal": UP[::-1] + 1.0}),
         "places": call({"own widths": {"intercept": BELL, "slope": 0.9 * BELL}, "full normal": {"intercept": 2 * BELL, "slope": UP / 10}}),
-        "more_data": call(
-            [10, 100, 1000],
-            {"own widths": [0.4, 0.3, 0.2], "full normal": [1.0, 0.9, 1.0]},
-            {"own widths": [0.5, 0.4, 0.3], "full normal": [0.9, 0.9, 0.91]},
-            0.9,
-        ),
     },
     "what_to_tell": {
         "two_evenings": call(X, {title: (BELL, DRAWS.ravel(), 0.2, PAIR, 1.0) for title in ("Calm", "Stormy")}),
