@@ -143,23 +143,7 @@ CASES = {
         ),
     },
     "does_it_pay": {
-        "meanings": call(
-            {
-                model: {"steps": (9.0, 8.0, 9.5), "coarse": (1.5, 1.2, 1.6), "middle": (0.9, 0.0, 1.1), "fine": (0.0, 0.0, 0.0)}
-                for model in ("normal", "mixture")
-            }
-        ),
         "rates": call([0.01, 0.1, 1.0], {"SGD": [900.0, 90.0, 40.0], "ISGD": [130.0, 40.0, np.inf], "guarded": [130.0, 39.0, 45.0]}, 7.2),
-        "tryouts": call(
-            {
-                model: {
-                    "ISGD": {"coarse": (1.4, 1.3, 1.5), "fine": (0.0, 0.0, 1.1)},
-                    "SAG": {"coarse": (0.3, 0.2, 0.3), "fine": (0.1, 0.0, 0.2)},
-                }
-                for model in ("normal", "mixture")
-            }
-        ),
-        "spending": call([5, 10, 20], {"SGD": RUNS[:, :3], "ISGD": 0.9 * RUNS[:, :3]}, 0.05),
     },
     "eight_schools": {
         "promises": call(["A", "B", "C"], TERMS[:, 1], np.array([5.0, 4.0, 3.0]), {"exact": X[:3], "plain": X[1:4], "calibrated": X[2:5]}),
