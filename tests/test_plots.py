@@ -389,7 +389,8 @@ CASES = {
     },
     "problems": {
         "bus": call(X, BELL, {"hurried": 4 * VALLEY - 4, "patient": VALLEY - 1}, {"hurried": -1.0, "patient": 0.5}),
-        "interval": call(UP, {"plus": UP, "minus": -VALLEY}, 4.0, X, BELL, 0.1, (-1.6, 1.6), (-1.5, 1.7)),
+        "chain": call(np.array([-6, -1, 4]), -4, {"hurried": np.array([-300, -3, -8]), "patient": np.array([-15, -3, -8])}),
+        "interval": call(X, BELL, 0.1, (-1.6, 1.6)),
     },
     "reparameterisation": {
         "arrows": call({"score": (DRAWS, TERMS), "reparameterised": (DRAWS, 0.1 * TERMS)}, np.zeros(2), PAIR, ROUND, LEANING),
@@ -429,6 +430,16 @@ CASES = {
         ),
         "few_rows": call(
             (20, 40), {title: dict.fromkeys(("normal", "lognormal"), (20 * PAIR, PAIR)) for title in ("area of nuclei", "progression")}
+        ),
+        "two_decisions": call(
+            X,
+            X + BELL,
+            X > 2,
+            X,
+            {"normal": X + 1, "Lambert W": X + 1.2},
+            UP,
+            {"normal": BELL, "Lambert W": 0.9 * BELL},
+            {"normal": 5.0, "Lambert W": 6.0},
         ),
     },
     "skewed_posteriors": {

@@ -78,3 +78,30 @@ def few_rows(sizes, panels):
     ax.set(xlabel="rows seen")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=3, columnspacing=1.0, handletextpad=0.4)
     return fig
+
+
+def two_decisions(t, u, between, grid, curves, areas, densities, reserved):
+    """A regression with the curve where each model would stop; below, one sample's distribution and decision by each.
+
+    Args:
+        t, u: shape ``(n,)``, covariate and outcome.
+        between: shape ``(n,)``, true for the outcomes to be ringed.
+        grid: shape ``(k,)``, the axis of the curves.
+        curves: for each model's name, shape ``(k,)``, a quantile along the grid.
+        areas: shape ``(m,)``, the axis below.
+        densities: for each model's name, shape ``(m,)``.
+        reserved: for each model's name, a decision on that axis.
+    """
+    fig, (top, below) = plt.subplots(2, 1, figsize=(5.0, 6.2))
+    top.plot(t, u, "o", color=SKY, markersize=3, alpha=0.6)
+    top.plot(t[between], u[between], "o", color=BLACK, markerfacecolor="none", markersize=7)
+    for name, colour, style in zip(curves, COLOURS, STYLES, strict=False):
+        top.plot(grid, curves[name], style, color=colour, label=name)
+        below.plot(areas, densities[name], style, color=colour)
+        below.axvline(reserved[name], color=colour, linestyle=style, linewidth=1.2, label=f"{name} reserves {reserved[name]:.0f}")
+    top.set(xlabel="t, standardised log of the mean area", ylabel="u, log of the largest area")
+    below.set(xlabel="largest area of one large sample, t = 2", ylabel="density", yticks=[])
+    below.set_ylim(bottom=0)
+    top.legend(loc="upper left", title="0.99-quantile")
+    below.legend(loc="upper right", frameon=True, framealpha=1, edgecolor="none")
+    return fig
