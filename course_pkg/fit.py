@@ -248,6 +248,14 @@ def _unravel(structure, flat):
     return jax.tree.unflatten(tree, [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)])
 
 
+def _ravel(tree, flat):
+    """The leaves side by side, written over ``flat``: compiled, a concatenation goes through its numbers one by one."""
+    place = 0
+    for leaf in jax.tree.leaves(tree):
+        flat, place = jax.lax.dynamic_update_slice(flat, leaf.ravel(), (place,)), place + leaf.size
+    return flat
+
+
 @partial(jax.jit, static_argnums=(0, 1, 2, 3, 4, 5))
 def _block(estimator, optimizer, record, structure, count, averaging, key, start, marks, carry, data):
     unravel = partial(_unravel, structure)
@@ -257,7 +265,7 @@ def _block(estimator, optimizer, record, structure, count, averaging, key, start
         number, noise = numbered_noise
         lam = unravel(carry.flat)
         estimate, state = estimator.estimate(noise, lam, carry.estimator, data)
-        ascent = jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(estimate.gradient)])
+        ascent = _ravel(estimate.gradient, carry.flat)
         updates, opt_state = optimizer.update(-ascent, carry.optimizer, carry.flat)
         # an optimiser that clips or normalises would hide a gradient that is not finite
         flat = jnp.where(jnp.isfinite(ascent), optax.apply_updates(carry.flat, updates), jnp.nan)
