@@ -116,7 +116,6 @@ CASES = {
     },
     "collapsed_topics": {
         "likeness": call(["AB", "CD"], [0.6, 0.4], {"a chain": [0.6, 0.4], "coordinate ascent": [0.8, 0.2]}, 0.65),
-        "switching": call(UP / UP.max(), {"with a name": (UP / UP.max(), 0.5), "without": (0.6 + 0.01 * UP / UP.max(), 0.6)}),
         "two_squares": call({"one chain": np.full((10, 25), 0.04), "many": np.full((10, 25), 0.04)}),
     },
     "control_variates": {

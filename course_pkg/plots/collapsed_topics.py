@@ -23,20 +23,6 @@ def likeness(pairs, exact, answers, least):
     return fig
 
 
-def switching(trace, averages):
-    """A named share over one chain, and below it the averages of many chains: ``averages`` maps a name to (values, exact value)."""
-    fig, axes = plt.subplots(2, 1, figsize=(5.0, 4.8), height_ratios=(1.2, 1))
-    axes[0].plot(trace, color=BLUE, linewidth=0.9)
-    axes[0].set(title="one chain", xlabel="sweep", ylabel="share of community 1 in A", ylim=(0, 1))
-    for row, ((_, (values, exact)), colour) in enumerate(zip(averages.items(), (BLUE, ORANGE), strict=False)):
-        axes[1].plot(values, -row + np.linspace(-0.22, 0.22, len(values)), "o", color=colour, alpha=0.7, markersize=5)
-        axes[1].plot([exact, exact], [-row - 0.35, -row + 0.35], color=BLACK, linewidth=2)
-    axes[1].set_yticks(-np.arange(len(averages)), list(averages))
-    axes[1].set(title="averages of many chains, and the exact value", xlabel="average", ylabel="of what")
-    axes[1].set(xlim=(0, 1), ylim=(0.6 - len(averages), 0.6))
-    return fig
-
-
 def two_squares(blocks):
     """Ten topics over the words of a square, five in a row, for each title in ``blocks``."""
     fig = plt.figure(figsize=(5.0, 3.1 * len(blocks)))
