@@ -27,7 +27,9 @@ DRAWS = {
 def test_every_draw_is_the_ordinary_one(name):
     draw = jax.jit(jax.vmap(DRAWS[name]))
     keys = jnp.stack(KEYS)
-    np.testing.assert_array_equal(draw(jax.vmap(unrolled)(keys)), draw(keys))
+    # the words are the same; gamma's arithmetic is compiled with the stream, and its last bits depend on the processor
+    rtol = 1e-5 if name == "gamma" else 0
+    np.testing.assert_allclose(draw(jax.vmap(unrolled)(keys)), draw(keys), rtol=rtol)
 
 
 def test_double_precision_too():
