@@ -387,3 +387,10 @@ def test_property_normalised_weights_sum_to_one_without_overflow(log_weights):
     assert w.sum() == pytest.approx(1, abs=1e-5)
     assert (w >= 0).all()
     assert 1 - 1e-4 <= float(d.effective_sample_size(w)) <= 12 * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("q", [1e-2, 1e-5])
+def test_normal_risk_keeps_its_digits_at_extreme_prices(q):
+    h = stats.norm.ppf(q)
+    exact = stats.norm.pdf(h) + h * (stats.norm.cdf(h) - q)
+    assert float(d.tilted(q).normal_risk(0.0, 1.0, h)) == pytest.approx(exact, rel=1e-5)
