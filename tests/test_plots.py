@@ -571,12 +571,12 @@ CASES = {
             {f"S = {s}": np.array([1.5, 1.2, 1.15, 1.12, 1.1]) / s for s in (50, 100)},
             {"S = 50": 0.06, "S = 100": 0.03},
         ),
-        "how_many": call({f"{n} evenings": {"mean": 20 * (1 + PAIR / n), "B = 2": 2 * (1 + PAIR / n)} for n in (100, 1000)}, 17.0),
-        "four_losses": call(
-            {f"{n} evenings": pd.DataFrame({"left out": [17.0, 0.0], "learnt": [300 / n, 450 / n]}, ["mean", "B = 2"]) for n in (9, 99)}, 30
+        "parts_of_regret": call(
+            {f"{n} evenings": pd.DataFrame({"left out": [17.0, 0.0], "learnt": [300 / n, 450 / n]}, ["mean", "B = 2"]) for n in (9, 99)},
+            17.0,
+            30,
         ),
         "sweep": call({S: ({1: 0.42, 50: 0.41}, {1: 0.411 + PAIR / 1e4, 50: 0.41 + PAIR / 1e4}) for S in (50, 100)}),
-        "bends": call([0.0, 1.0, 2.0], {f"tilt {tilt}": ([0.0, 0.2, 1.8], np.array([-0.4, 0.9, 1.9])) for tilt in (0.5, 0.8)}),
     },
     "what_was_gained": {
         "rivals": call({name: pd.Series({"squared": s, "tilt 0.2": 2 * s}) for name, s in (("calibrated", 1.0), ("scales", 0.8))}),

@@ -48,49 +48,26 @@ def noise_of_messages(sizes, simulated, fine, predicted, direct):
     return fig
 
 
-def how_many(panels, uncorrected):
-    """A panel for each number of outcomes, a column for each summary: ``panels`` maps titles to {summary: regrets in per cent}.
+def parts_of_regret(piles, uncorrected, top):
+    """A panel for each table in ``piles``: a bar for each row (a summary), stacked from the columns (the parts), in per cent.
 
-    The level line is the regret without a correction, ``uncorrected``.
+    Bars that are higher than ``top`` end there, with their height written on them. The level line is the regret without a correction.
     """
-    fig, axes = plt.subplots(len(panels), 1, figsize=(5.0, 2.8 * len(panels)), sharey=True)
-    for ax, (title, summaries) in zip(np.atleast_1d(axes), panels.items(), strict=True):
-        for column, values in enumerate(summaries.values()):
-            ax.plot(np.full(len(values), column), values, "o", color=PURPLE, alpha=0.3, markersize=4)
-            ax.plot(column, np.mean(values), "_", color=BLACK, markersize=14)
-            above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "fontsize": 8}
-            ax.annotate(f"{np.mean(values):.1f}" if np.mean(values) < 100 else f"{np.mean(values):.0f}", (column, max(values)), **above)
-        ax.axhline(uncorrected, color=RED, linestyle=":", label=f"no correction, {uncorrected:.1f}")
-        ax.set_xticks(range(len(summaries)), list(summaries))
-        ax.set(title=title, xlabel="what the decision maker is told", ylabel="regret, %", yscale="log")
-        ax.set_ylim(top=700)
-        ax.set_yticks(ticks := (1, 3, 10, 30, 100, 300), [f"{tick:g}" for tick in ticks])
-        ax.minorticks_off()
-        ax.legend(loc="upper left")
-    return fig
-
-
-def four_losses(piles, top):
-    """A panel for each table in ``piles``: a bar for each row (a summary), stacked from the columns (the losses), in per cent.
-
-    Bars that are higher than ``top`` end there, with their height written on them.
-    """
-    fig, axes = plt.subplots(len(piles), 1, figsize=(5.0, 2.1 * len(piles)), sharex=True)
-    colours = (ORANGE, RED, SKY, PURPLE)
-    for ax, (title, parts) in zip(axes, piles.items(), strict=True):
+    fig, axes = plt.subplots(len(piles), 1, figsize=(5.0, 2.6 * len(piles)), sharex=True)
+    for ax, (title, parts) in zip(np.atleast_1d(axes), piles.items(), strict=True):
         place, floor = np.arange(len(parts)), np.zeros(len(parts))
-        for (name, heights), colour in zip(parts.items(), colours, strict=False):
+        for (name, heights), colour in zip(parts.items(), (ORANGE, SKY, PURPLE), strict=False):
             ax.bar(place, heights, bottom=floor, color=colour, label=name, width=0.75)
             floor = floor + np.asarray(heights)
         for x, height in zip(place, floor, strict=True):
-            ax.annotate(
-                f"{height:.1f}" if height < 100 else f"{height:.0f}", (x, min(height, 0.93 * top)), ha="center", va="bottom", fontsize=8
-            )
-        ax.set_xticks(place, [name.replace(", ", ",\n").replace("B = ", "") for name in parts.index])
+            said = f"{height:.1f}" if height < 100 else f"{height:.0f}"
+            ax.annotate(said, (x, min(height, 0.93 * top)), ha="center", va="bottom", fontsize=8)
+        ax.axhline(uncorrected, color=BLACK, linestyle=":", linewidth=1)
+        ax.set_xticks(place, list(parts.index))
         ax.set(title=title, ylabel="regret, %", ylim=(0, top))
-    axes[-1].set_xlabel("told: mean (and sd), or $B$ quantiles")
-    handles, names = axes[0].get_legend_handles_labels()
-    fig.legend(handles, names, loc="outside upper center", ncols=4, fontsize=9)
+    np.atleast_1d(axes)[-1].set_xlabel("told: the mean, or quantiles")
+    handles, names = np.atleast_1d(axes)[0].get_legend_handles_labels()
+    fig.legend(handles, names, loc="outside upper center", ncols=3, fontsize=9)
     return fig
 
 
@@ -110,20 +87,4 @@ def sweep(by_draws):
     ax.set_xticks(ticks := (1, 2, 5, 10, 20, 50), [str(tick) for tick in ticks])
     ax.minorticks_off()
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    return fig
-
-
-def bends(means, losses):
-    """A panel for each loss: the network's decision against the mean that it is told, beside the model's own, cut off below 0.
-
-    ``losses`` maps titles to (the network's decisions, the model's own).
-    """
-    fig, axes = plt.subplots(len(losses), 1, figsize=(5.0, 2.1 * len(losses)), sharex=True, sharey=True)
-    for ax, (title, (network, own)) in zip(np.atleast_1d(axes), losses.items(), strict=True):
-        ax.plot(means, np.maximum(own, 0), color=BLACK, linestyle=":", label="no correction, never below 0")
-        ax.plot(means, network, color=BLUE, label="network")
-        ax.set(title=title, ylabel="decision")
-    np.atleast_1d(axes)[-1].set_xlabel("predictive mean")
-    handles, names = np.atleast_1d(axes)[0].get_legend_handles_labels()
-    fig.legend(handles, names, loc="outside upper center", ncols=2, fontsize=9)
     return fig
