@@ -3,7 +3,8 @@
     python tools/glossary.py          write book/appendix/glossary.md
     python tools/glossary.py --check  exit 1 where that would change it
 
-The words come from book/appendix/glossary.toml; a term's page is the first, in the order of the table of contents, that sets it in bold.
+The words come from book/appendix/glossary.toml; a term's page is its `page`, or the first, in the order of the table of contents, that
+sets it in bold.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import functools
 import re
 import sys
 import tomllib
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +57,13 @@ def bold_terms(text: str) -> set[str]:
 def first_pages(terms: list[dict[str, Any]], texts: dict[Path, str]) -> dict[str, str]:
     """For each term the label of the page that introduces it."""
     bold = {path: bold_terms(text) for path, text in texts.items()}
+    labels = {label[1] for text in texts.values() for label in LABEL.finditer(text)}
     found = {}
     for term in terms:
+        if "page" in term:
+            assert term["page"] in labels, f"{term['name']}: no page has the label {term['page']}"
+            found[term["name"]] = term["page"]
+            continue
         name = term["name"].lower()
         path = next((path for path, marks in bold.items() if {name, f"{name}s"} & marks), None)
         if path is None:
@@ -71,7 +78,7 @@ def glossary(terms: list[dict[str, Any]], texts: dict[Path, str]) -> str:
     """The page."""
     where = first_pages(terms, texts)
     entries = []
-    for term in sorted(terms, key=lambda term: term["name"].lower()):
+    for term in sorted(terms, key=lambda term: unicodedata.normalize("NFKD", term["name"].lower())):
         others = [f"Also: {', '.join(term['also'])}."] if "also" in term else []
         here = [f"Here also: {', '.join(f'*{word}*' for word in term['here'])}."] if "here" in term else []
         entries.append(f"{term['name']}\n  {' '.join([term['means'], *others, *here])} [](#{where[term['name']]})\n")

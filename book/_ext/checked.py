@@ -23,7 +23,7 @@ from tools import lesson, pages, record
 
 PAGE = "appendix/checked"
 PACKAGES = ("jax", "numpy", "scipy", "optax", "numpyro", "pymc", "nutpie", "arviz", "scikit-learn", "matplotlib")
-HEADINGS = ("Page", "Seconds", "Claims", "at several seeds", "At other seeds", "Run again")
+HEADINGS = ("Page", "Seconds", "Claims", "At several seeds", "At other seeds", "Run again")
 NOT_RUN = "not run for this version"
 
 
@@ -72,8 +72,8 @@ def table(rows: list[Row], state: str) -> str:
         lines.append(f'<tr id="{row.anchor}"><th scope="row">{row.link}</th>{numbers}{words}</tr>')
     heads = "".join(f'<th scope="col">{words}</th>' for words in HEADINGS)
     seeded = sum(n > 0 for row in rows for n in row.claims)
-    total = f"{len(rows)} pages run, one after another in {sum(row.seconds for row in rows) / 60:.0f} minutes"
-    claims = f"{sum(len(row.claims) for row in rows)} claims are asserted, {seeded} of them at several seeds"
+    total = f"Run one after another, the {len(rows)} pages take {sum(row.seconds for row in rows) / 60:.0f} minutes"
+    claims = f"{sum(len(row.claims) for row in rows):,} claims are asserted, {seeded:,} of them at several seeds"
     dagger = "<p>† with an earlier state of the package or of its pins.</p>" if "†" in "".join(lines) else ""
     return (
         f'<p>{total}; {claims}.</p><div class="pst-scrollable-table-container"><table class="table checked"><thead><tr>{heads}</tr></thead>'

@@ -63,8 +63,8 @@ class Map(FrontPiece):
         return (
             f'<figure class="book-map"><style>{lit(pages, links)}</style><a class="past" href="#past-the-map">Past the map</a>'
             f'<div style="height:{height}px">{drawing}{rows}</div><figcaption id="past-the-map" tabindex="-1">'
-            "Every page of the eight chapters. Point at one, and the way to it lights up: what it builds on, and what these "
-            "build on. The paler a page, the fewer its stars.</figcaption></figure>"
+            "Every page of the eight chapters. Point at or tap one, and the way to it lights up: what it builds on, and what these "
+            "build on. The fuller a page's colour, the more its stars.</figcaption></figure>"
         )
 
     def place(self, page: contents.Page, columns: int) -> tuple[float, int]:
