@@ -413,7 +413,6 @@ CASES = {
         ),
         "frequentist": call(X, BELL, {"trust": np.ones(25), "Bayes": 0.5 + 0.1 * X**2, "ignore": X**2}),
         "p_and_q": call(0.7, LEANING[1], 0.1 * np.eye(2)),
-        "log_ratio": call(X, {"q as fitted": X**2, "q widened": np.ones(25)}),
         "coverage": call(np.array([0.0, 0.4, 0.8]), np.array([0.95, 0.9, 0.4]), np.array([0.95, 0.94, 0.95]), edge=0.5, level=0.95),
     },
     "score_function": {
