@@ -575,7 +575,6 @@ CASES = {
             17.0,
             30,
         ),
-        "sweep": call({S: ({1: 0.42, 50: 0.41}, {1: 0.411 + PAIR / 1e4, 50: 0.41 + PAIR / 1e4}) for S in (50, 100)}),
     },
     "what_was_gained": {
         "rivals": call({name: pd.Series({"squared": s, "tilt 0.2": 2 * s}) for name, s in (("calibrated", 1.0), ("scales", 0.8))}),
