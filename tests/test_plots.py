@@ -413,7 +413,6 @@ CASES = {
         ),
         "frequentist": call(X, BELL, {"trust": np.ones(25), "Bayes": 0.5 + 0.1 * X**2, "ignore": X**2}),
         "p_and_q": call(0.7, LEANING[1], 0.1 * np.eye(2)),
-        "log_ratio": call(X, {"q as fitted": X**2, "q widened": np.ones(25)}),
         "coverage": call(np.array([0.0, 0.4, 0.8]), np.array([0.95, 0.9, 0.4]), np.array([0.95, 0.94, 0.95]), edge=0.5, level=0.95),
     },
     "score_function": {
@@ -576,7 +575,6 @@ CASES = {
             17.0,
             30,
         ),
-        "sweep": call({S: ({1: 0.42, 50: 0.41}, {1: 0.411 + PAIR / 1e4, 50: 0.41 + PAIR / 1e4}) for S in (50, 100)}),
     },
     "what_was_gained": {
         "rivals": call({name: pd.Series({"squared": s, "tilt 0.2": 2 * s}) for name, s in (("calibrated", 1.0), ("scales", 0.8))}),

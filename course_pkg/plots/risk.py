@@ -70,16 +70,6 @@ def p_and_q(centre, p, q):
     return fig
 
 
-def log_ratio(x, ratios):
-    """Logarithms of density ratios along a line: ``ratios`` maps "q as fitted" and "q widened" to values at ``x``."""
-    fig, ax = plt.subplots(figsize=(5.0, 3.2))
-    for (name, values), color, style in zip(ratios.items(), (plots.RED, plots.BLUE), ("-", "--"), strict=True):
-        ax.plot(x, values, color=color, linestyle=style, label=name)
-    ax.set(xlabel="distance from the centre along the diagonal", ylabel="log p/q")
-    ax.legend(loc="upper center")
-    return fig
-
-
 def coverage(rhos, narrow, wide, edge, level):
     """How often an interval of two standard errors holds the true risk, against the correlation that q ignores.
 

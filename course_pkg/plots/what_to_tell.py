@@ -69,22 +69,3 @@ def parts_of_regret(piles, uncorrected, top):
     handles, names = np.atleast_1d(axes)[0].get_legend_handles_labels()
     fig.legend(handles, names, loc="outside upper center", ncols=3, fontsize=9)
     return fig
-
-
-def sweep(by_draws):
-    """Test risks against the number of quantiles told: lines for the published figures, marks for ours.
-
-    ``by_draws`` maps numbers of draws to ({B: published risk}, {B: risks of our networks}).
-    """
-    fig, ax = plt.subplots(figsize=(5.0, 3.6))
-    for (draws, (theirs, ours)), colour, shape in zip(by_draws.items(), COLOURS, SHAPES, strict=False):
-        ax.plot(list(theirs), list(theirs.values()), color=colour, linewidth=1)
-        for column, risks in ours.items():
-            ax.plot(np.full(len(risks), column), risks, shape, color=colour, markersize=4, alpha=0.7)
-        ax.plot([], [], shape, color=colour, label=f"S = {draws:,}, ours")
-    ax.plot([], [], color=BLACK, linewidth=1, label="the authors'")
-    ax.set(xscale="log", xlabel="quantiles told, $B$", ylabel="test risk")
-    ax.set_xticks(ticks := (1, 2, 5, 10, 20, 50), [str(tick) for tick in ticks])
-    ax.minorticks_off()
-    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
-    return fig
