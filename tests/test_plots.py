@@ -468,6 +468,7 @@ CASES = {
             {"wrong line": 1 / UP, "right line": 0.5 / UP},
             {title: {"fresh": 0.1 + 0.01 * UP, "beyond": 0.3 - 0.01 * UP} for title in ("wrong line", "right line")},
             ["0", *[None] * 23, "1"],
+            ylabel="saved, %",
         ),
     },
     "the_bound": {

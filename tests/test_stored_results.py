@@ -384,6 +384,30 @@ def test_faithful_trains(script, monkeypatch):
     assert all(0 < risk < 2 for risk in numbers(found["nu"]))
 
 
+def test_held_back(script, run, monkeypatch):
+    module = script("posthoc", "held_back")
+    monkeypatch.setattr(module, "DRAWS", 50)
+    monkeypatch.setattr(module, "fit_decision_maker", untrained)
+    found = like(run(module, "--seeds", "1"), "posthoc", "held_back")
+    large = stored("posthoc", "held_back")
+    for world in module.WORLDS:
+        mine, theirs = (whole[world][0]["risk"] for whole in (found, large))
+        for part in module.ROWS:  # the q-optimal decisions of 50 draws, and of 2000
+            assert mine[part] == pytest.approx(theirs[part], rel=0.1)
+
+
+def test_held_back_trains(script, monkeypatch):
+    module = script("posthoc", "held_back")
+    monkeypatch.setattr(module, "DRAWS", 50)
+    monkeypatch.setattr(module, "STRENGTHS", [0, 10])
+    monkeypatch.setattr(module, "fit_decision_maker", trained(2, steps=100))
+    found = module.one_season(0, "wave")
+    same_keys(found, stored("posthoc", "held_back")["wave"][0], fewer=["/strengths"])
+    assert found["chosen"] in (0, 10)
+    near, free = (found["strengths"][c]["same weeks"]["distance"] for c in ("10", "0"))
+    assert near < free
+
+
 def test_sine_and_its_flat_cousin(script, run, monkeypatch):
     sine = script("posthoc", "sine")
     monkeypatch.setattr(sine, "DRAWS", 200)

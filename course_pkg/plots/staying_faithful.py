@@ -19,16 +19,17 @@ def decisions(points, x, curves, edge=None, title=None):
         mark(ax, edge, "last week", side="left", height=0.06)
     for (name, h), (colour, style, width) in zip(curves.items(), STYLES, strict=False):
         ax.plot(x, h, color=colour, linestyle=style, linewidth=width, label=name)
-    ax.set(xlabel="week, standardised", ylabel="level, standardised")
+    ax.set(xlabel="week from midsummer", ylabel="level, cm")
     if title is not None:
         ax.set_title(title)
     fig.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return fig
 
 
-def price(distances, worlds, strengths):
+def price(distances, worlds, strengths, ylabel="risk"):
     """Risk against distance from the model: ``worlds`` maps a panel's title to {name: risks (K,)}, ``distances`` to its distances (K,).
 
+    What is not a risk is named by ``ylabel``.
     ``strengths`` (K,) are words, or None, that name the points, written along the first curve of each panel.
     """
     fig, axes = plt.subplots(len(worlds), 1, sharex=True, figsize=(5.0, 2.8 * len(worlds)), squeeze=False)
@@ -42,7 +43,7 @@ def price(distances, worlds, strengths):
                 above = bool(rest) and height > max(rest)
                 place = {"xytext": (0, 6), "ha": "center"} if above else {"xytext": (0, -13), "ha": "left" if rising else "right"}
                 ax.annotate(words, (there, height), textcoords="offset points", color=BLUE, **place)
-        ax.set(title=title, ylabel="risk", xscale="log")
+        ax.set(title=title, ylabel=ylabel, xscale="log")
         ax.margins(x=0.12, y=0.15)
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
