@@ -142,7 +142,7 @@ CASES = {
         ),
     },
     "does_it_pay": {
-        "rates": call([0.01, 0.1, 1.0], {"SGD": [900.0, 90.0, 40.0], "ISGD": [130.0, 40.0, np.inf], "guarded": [130.0, 39.0, 45.0]}, 7.2),
+        "rates": call([0.01, 0.1, 1.0], {"SGD": [900.0, 90.0, 40.0], "ISGD": [130.0, 30.0, np.inf]}),
     },
     "eight_schools": {
         "promises": call(["A", "B", "C"], TERMS[:, 1], np.array([5.0, 4.0, 3.0]), {"exact": X[:3], "plain": X[1:4], "calibrated": X[2:5]}),
