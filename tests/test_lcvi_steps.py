@@ -272,6 +272,7 @@ def test_calibrate_survives_heavy_tails():
     assert (result.calibrated.decisions > 0.5).all()  # of a log-normal: none shrinks to 0
 
 
+@pytest.mark.thorough  # both languages, side by side: test_lcvi_result.py
 def test_calibrate_takes_a_numpyro_model():
     import numpyro
     from numpyro import distributions as dist
@@ -289,6 +290,7 @@ def test_calibrate_takes_a_numpyro_model():
     assert result.held_out.value == pytest.approx(result.train.value, abs=0.01)  # the same rows, other draws
 
 
+@pytest.mark.thorough
 def test_calibrate_takes_a_pymc_model():
     import pymc as pm
 
