@@ -209,7 +209,7 @@ def test_decisions_about_parameters():
 def test_a_network_learns_the_decisions():
     x = jnp.linspace(-2, 2, 400)[:, None]
     predict = lambda key, x, n: jnp.sin(2 * x[None, :, 0]) + 0.3 * jax.random.normal(key, (n, x.shape[0]))
-    network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), training=networks.NetworkTraining(steps=2000, batch=128))
+    network = networks.amortise(KEY, predict, x, decisions.tilted(0.2), training=networks.NetworkTraining(steps=1500, batch=128))
     exact = jnp.sin(2 * x[:, 0]) + 0.3 * stats.norm.ppf(0.2)
     assert float(jnp.abs(networks.decide_with(network, x) - exact).mean()) < 0.03
 
