@@ -1,6 +1,7 @@
 """Calibration for outcomes whose draws have no derivative: sums over their values, score functions, cuts, and what is refused."""
 
 import warnings
+from functools import cache
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,7 @@ def _other_people_s_programs_may_broadcast():
         yield
 
 
+@cache  # one model for all tests, or each would compile its own draws
 def build(language, kind):
     if language == "numpyro":
 
@@ -140,6 +142,7 @@ def n_mixture(x, y=None):
     numpyro.sample("seen", dist.MixtureSameFamily(dist.Categorical(probs=jnp.array([0.7, 0.3])), dist.Normal(places, 1.0)), obs=y)
 
 
+@cache
 def mixture():
     return models.from_numpyro(n_mixture, X, y=1.0 * COUNTS)
 
@@ -150,8 +153,8 @@ def score_against(model, data, exact, minibatch=None, repeats=800):
     One false alarm in ten thousand, over all coordinates.
     """
     drawn = lcvi.scored_outcome(model, TILTED, 3)
-    gap = lambda key: slopes(model, drawn, data, key, minibatch) - slopes(model, exact, data, key, minibatch)
-    gaps = np.asarray(jax.jit(jax.vmap(gap))(jax.random.split(KEY, repeats)), float)
+    gap = lambda key, data: slopes(model, drawn, data, key, minibatch) - slopes(model, exact, data, key, minibatch)
+    gaps = np.asarray(jax.jit(jax.vmap(gap, (0, None)))(jax.random.split(KEY, repeats), data), float)
     error = gaps.std(0) / np.sqrt(repeats) + 1e-5
     return np.abs(gaps.mean(0)) / error, stats.norm.isf(1e-4 / 2 / gaps.shape[1])
 
@@ -320,17 +323,25 @@ def test_each_language_says_how_probable_an_outcome_is(language, name):
     reading, known = model.reading, model.reading.covariates(data)
     assert reading.values == values
     p, rate = stats.logistic.cdf(0.4 + 0.3 * X), np.exp(0.4 + 0.3 * X)
-    slope = jax.jit(jax.jacfwd(lambda t, y: jnp.exp(reading.log_prob(t, known, y))))
-    ask = jax.jit(lambda t, y: reading.log_prob(t, known, y))
+
+    @jax.jit
+    def ask(t, y):
+        def probable(t):
+            log_p = reading.log_prob(t, known, y)
+            return jnp.exp(log_p), log_p
+
+        slope, log_p = jax.jacfwd(probable, has_aux=True)(t)
+        return log_p, slope
+
     summed = [y for y in (0, 1, 2, 12) if values[1] is None or y <= values[1]]
     in_a_sum = jax.jit(lambda t: discrete._log_probs(model, t, known, jnp.array(summed)))(jnp.array([0.4]))
     for y, found in zip(summed, in_a_sum, strict=True):
-        np.testing.assert_allclose(found, ask(jnp.array([0.4]), jnp.full(N, y)), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(found, ask(jnp.array([0.4]), jnp.full(N, y))[0], rtol=1e-5, atol=1e-5)
     for y in (0, 1, 2, 12):
-        found = ask(jnp.array([0.4]), jnp.full(N, y))
+        found, slope = ask(jnp.array([0.4]), jnp.full(N, y))
         shift = 1 if (language, name) == ("numpyro", "geometric") else 0
         np.testing.assert_allclose(found, TRUTH[name](np.full(N, y + shift), p, rate), rtol=1e-4, atol=1e-4)
-        assert np.isfinite(slope(jnp.array([0.4]), jnp.full(N, y))).all()
+        assert np.isfinite(slope).all()
 
 
 def test_outcomes_whose_entries_belong_together_or_are_several_say_nothing():
@@ -352,13 +363,15 @@ def test_outcomes_whose_entries_belong_together_or_are_several_say_nothing():
 def test_the_package_s_own_discrete_models_say_how_probable_an_outcome_is():
     logistic, pools = models.logistic_regression(1, 1.0), models.pooled_testing()
     p = stats.logistic.cdf(0.7 * X)
+    log_prob = jax.jit(logistic.reading.log_prob)
     for y in (0, 1):
-        found = logistic.reading.log_prob(jnp.array([0.7]), X[:, None], jnp.full(N, y))
+        found = log_prob(jnp.array([0.7]), X[:, None], jnp.full(N, y))
         np.testing.assert_allclose(found, stats.bernoulli.logpmf(y, p), rtol=1e-4)
     y = np.arange(8)
     found = pools.reading.log_prob(jnp.array([-0.4]), 5, y)
     np.testing.assert_allclose(found, stats.binom.logpmf(y, 5, stats.logistic.cdf(-0.4)), rtol=1e-4)
-    assert np.isfinite(jax.jacfwd(lambda t: jnp.exp(pools.reading.log_prob(t, 5, y)))(jnp.array([-0.4]))).all()
+    slope = jax.jit(jax.jacfwd(lambda t: jnp.exp(pools.reading.log_prob(t, 5, y))))
+    assert np.isfinite(slope(jnp.array([-0.4]))).all()
 
 
 # finitely many decisions, and the whole pipeline
@@ -369,22 +382,22 @@ def test_a_cost_matrix_looks_at_all_decisions():
     probabilities = lambda theta, d: jnp.stack([jax.nn.sigmoid(s * (theta[0] + theta[1] * d["x"])) for s in (-1.0, 1.0)], axis=-1)
     thetas = jnp.array([[1.0, 2.0], [0.2, -1.0]])
     enumerated = lcvi.classes(probabilities, COSTS)
-    term = lcvi.summed_outcome(model, lcvi.from_loss(COSTS))
+    term, utility = lcvi.summed_outcome(model, lcvi.from_loss(COSTS)), lcvi.linearised(COSTS, 5.0)
     assert term.actions.tolist() == enumerated.actions.tolist() == [0, 1]
-    np.testing.assert_allclose(term.value((), thetas, (), data), enumerated.value((), thetas, (), data), rtol=1e-4, atol=1e-5)
-    scored = lcvi.scored_outcome(model, lcvi.linearised(COSTS, 5.0), 4000)
-    exact = lcvi.summed_outcome(model, lcvi.linearised(COSTS, 5.0)).value((), thetas, (), data)
+    value = lambda term: jax.jit(lambda thetas, data: term.value(term.draw(KEY, 2), thetas, (), data))(thetas, data)
+    np.testing.assert_allclose(value(term), value(enumerated), rtol=1e-4, atol=1e-5)
+    exact = value(lcvi.summed_outcome(model, utility))
     assert exact.shape == (N, 2)
-    np.testing.assert_allclose(scored.value(scored.draw(KEY, 2), thetas, (), data), exact, atol=0.05)
+    np.testing.assert_allclose(value(lcvi.scored_outcome(model, utility, 4000)), exact, atol=0.05)
 
 
-HURRY = lcvi.Optimisation(steps=150, rate=0.05, progress=False, tolerance=None)
+HURRY, FEW = lcvi.Optimisation(steps=150, rate=0.05, progress=False, tolerance=None), lcvi.Objective(predictive_draws=200)
 
 
 def calibrate(model, data, loss, held_out=None, *, steps=150, batch=None, **objective):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lcvi.CalibrationWarning)  # whether it helps is not the question
-        objective = lcvi.Objective(**{"predictive_draws": 200, **objective})
+        objective = FEW._replace(**objective)
         optimisation = HURRY._replace(steps=steps, batch=batch)
         return lcvi.calibrate(KEY, model, data, loss, held_out=held_out, objective=objective, optimisation=optimisation)
 
@@ -415,8 +428,15 @@ EVEN = stats.binom(20, RATE / 20)  # counts that scatter less than a Poisson's
 TRUTHS = {"a Poisson that is wrong": EVEN, "a Poisson that is right": stats.poisson(RATE)}
 
 
-@pytest.mark.parametrize("name", ["a Poisson that is wrong", seldom("a Poisson that is right")])
-def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_cannot(name):
+@pytest.mark.parametrize(
+    ("name", "steps", "later", "draws"),
+    [
+        ("a Poisson that is wrong", 300, 400, 5000),
+        seldom("a Poisson that is wrong", 500, 1000, 20_000),
+        seldom("a Poisson that is right", 500, 1000, 20_000),
+    ],
+)
+def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_cannot(name, steps, later, draws):
     """The risk under the truth, enumerated: of a model whose counts scatter too much, and of the right one."""
     truth = TRUTHS[name]
     loss, rng = decisions.imbalanced(9.0, 1.0), np.random.default_rng(2)
@@ -429,16 +449,16 @@ def test_calibration_lowers_the_exact_risk_where_it_can_and_says_so_where_it_can
     def rows(n):
         return {"x": np.ones(n), "y": truth.rvs(n, random_state=rng)}
 
-    result = calibrate(program, rows(60), loss, held_out=rows(1000), M=0.5, steps=500, predictive_draws=500)
+    result = calibrate(program, rows(60), loss, held_out=rows(later), M=0.5, steps=steps, predictive_draws=500)
     y, risks, new = np.arange(200), {}, np.array([1.0, 0.5, 3.0])
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     for way in ("plain", "calibrated"):
-        h = np.asarray(result.decide({"x": new}, plain=way == "plain", draws=20_000))
+        h = np.asarray(result.decide({"x": new}, plain=way == "plain", draws=draws))
         risks[way] = float((truth.pmf(y) * np.asarray(loss(1.0 * y, h[0]))).sum())
         lam = getattr(result, way).lam
         rates = new[:, None] * np.exp(lam.mu + np.exp(lam.log_sigma) * nodes)
         below = [stats.poisson.cdf(h[:, None] - less, rates) @ weights / weights.sum() for less in (1, 0)]
-        error = 4.5 * np.sqrt(0.9 * 0.1 / 20_000)  # of a share of the draws; a false alarm in 10,000 runs
+        error = 4.5 * np.sqrt(0.9 * 0.1 / draws)  # of a share of the draws; a false alarm in 10,000 runs
         assert (below[0] - error < 0.9).all()
         assert (below[1] + error > 0.9).all()  # h is the 0.9-quantile of q's predictive
     wrong = truth is EVEN
@@ -459,7 +479,7 @@ def test_a_sum_that_falls_short_of_the_calibrated_approximation_is_said(monkeypa
     model, data = build("numpyro", "counts")
     monkeypatch.setattr(discrete, "greatest_value", lambda *_: 2)
     with pytest.warns(lcvi.CalibrationWarning, match=r"summed up to 2, and .* lie above; draw them instead: method=.score"):
-        result = lcvi.calibrate(KEY, model, data, decisions.squared(), optimisation=HURRY._replace(steps=5))
+        result = lcvi.calibrate(KEY, model, data, decisions.squared(), objective=FEW, optimisation=HURRY._replace(steps=5))
     assert "warning: outcomes were summed up to 2" in str(result)
 
 

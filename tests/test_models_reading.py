@@ -136,7 +136,7 @@ def test_minibatches_of_a_model_with_groups_find_the_slope(language):
 
 def test_calibrate_with_minibatches_leaves_the_groups_whole():
     model, data = from_numpyro()
-    chosen = lcvi.Optimisation(steps=1500, rate=0.03, batch=10, tolerance=None, progress=False)
+    chosen = lcvi.Optimisation(steps=1000, rate=0.03, batch=10, tolerance=None, progress=False)
     result = lcvi.calibrate(KEY, model, data, decisions.squared(), objective=lcvi.Objective(predictive_draws=500), optimisation=chosen)
     for found in (result.plain, result.calibrated):  # the last of steps that go on rattling
         assert float(model.constrain(found.lam.mu)["b"]) == pytest.approx(SLOPE, abs=0.15)

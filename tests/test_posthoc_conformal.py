@@ -13,7 +13,7 @@ from course_pkg.posthoc import conformal_quantile
 LEVELS = (0.1, 0.5, 0.56, 2 / 3, 0.75, 5 / 6, 0.9, 0.99)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, *(pytest.param(n, marks=pytest.mark.thorough) for n in (5, 6))])
 def test_of_all_orders_the_promised_share_is_covered_and_one_more_at_most(n):
     orders = list(permutations(range(n + 1)))
     for level in LEVELS:

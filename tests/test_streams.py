@@ -1,4 +1,4 @@
-"""The streams that the package draws from are JAX's own, to the last bit."""
+"""The streams that the package draws from are JAX's own, to the last bit; what is computed from a word may be rounded otherwise."""
 
 import jax
 import jax.numpy as jnp
@@ -27,8 +27,9 @@ DRAWS = {
 def test_every_draw_is_the_ordinary_one(name):
     draw = jax.jit(jax.vmap(DRAWS[name]))
     keys = jnp.stack(KEYS)
-    # the words are the same; gamma's arithmetic is compiled with the stream, and its last bits depend on the processor
-    rtol = 1e-5 if name == "gamma" else 0
+    # A gamma is of the same words, and the exponential of a sum of logarithms that is compiled together with them: on some processors a
+    # quarter of all gammas differ, by a few roundings of the logarithm, which a small gamma shows as up to 20 of its own.
+    rtol = 32 * np.finfo(np.float32).eps if name == "gamma" else 0
     np.testing.assert_allclose(draw(jax.vmap(unrolled)(keys)), draw(keys), rtol=rtol)
 
 

@@ -20,15 +20,18 @@ def _double():
         yield
 
 
+@jax.jit
 def dirichlet(eta):
     """Log normaliser; the statistics are the logarithms, the natural parameters the usual ones up to a constant."""
     return gammaln(eta).sum() - gammaln(eta.sum())
 
 
+@jax.jit
 def normal(eta):
     return -(eta[0] ** 2) / (4 * eta[1]) - jnp.log(-2 * eta[1]) / 2
 
 
+@jax.jit
 def gamma(eta):
     """Of a Gamma(a, b), with statistics log x and x: natural parameters a and -b."""
     return gammaln(eta[0]) - eta[0] * jnp.log(-eta[1])
@@ -83,6 +86,7 @@ def test_fisher_is_the_curvature_of_the_divergence():
 def test_a_step_of_length_one_reaches_the_best_member(family, eta, best):
     eta, best = jnp.array(eta), jnp.array(best)
 
+    @jax.jit
     def bound(e):  # minus the divergence from the member `best`, up to a constant
         return (best - e) @ jax.grad(family)(e) + family(e)
 
@@ -96,6 +100,7 @@ def test_it_is_coordinate_ascents_update_of_a_precision():
     fit = cavi_normal(x, prior_precision=0.3, shape=2.0, rate=1.5, iterations=200).q
     squares = float(((x - fit.mean) ** 2).sum() + len(x) * fit.covariance)
 
+    @jax.jit
     def bound(eta):  # E log likelihood and prior of the precision, plus its entropy
         a, b = eta[0], -eta[1]
         mean, log = a / b, digamma(a) - jnp.log(b)
@@ -111,6 +116,10 @@ RULES = lda_steps.rules(0.3, 0.4, 500, 1e-12)
 TOPICS = np.array([[1.0, 0.5, 2.0, 0.7], [0.4, 3.0, 0.9, 1.1]])
 
 
+aim = jax.jit(target)
+
+
+@jax.jit
 def elbo(words, flat):
     """The bound of all documents, a function of the topics alone: the documents' factors are at their best for them."""
     b = flat.reshape(TOPICS.shape)
@@ -120,8 +129,9 @@ def elbo(words, flat):
 
 def test_topics_move_by_the_natural_gradient_of_the_bound():
     words = corpus(COUNTS)
-    best = target(RULES, jnp.asarray(TOPICS), words.word, words.count)
-    found = natural_gradient(lambda flat: sum(map(dirichlet, flat.reshape(TOPICS.shape))), partial(elbo, words), TOPICS.ravel())
+    best = aim(RULES, jnp.asarray(TOPICS), words.word, words.count)
+    normaliser = jax.jit(lambda flat: sum(map(dirichlet, flat.reshape(TOPICS.shape))))
+    found = natural_gradient(normaliser, partial(elbo, words), TOPICS.ravel())
     assert np.allclose(found, (best - TOPICS).ravel(), atol=1e-6)
 
 
@@ -129,11 +139,11 @@ def test_a_minibatch_is_right_on_average():
     """Over all ten pairs of five documents; no two of them say the same."""
     words = corpus(COUNTS)
     pairs = [list(pair) for pair in itertools.combinations(range(5), 2)]
-    each = np.array([target(RULES, jnp.asarray(TOPICS), words.word[np.array(pair)], words.count[np.array(pair)], 5 / 2) for pair in pairs])
-    assert np.allclose(each.mean(axis=0), target(RULES, jnp.asarray(TOPICS), words.word, words.count), rtol=1e-9)
+    each = np.array([aim(RULES, jnp.asarray(TOPICS), words.word[np.array(pair)], words.count[np.array(pair)], 5 / 2) for pair in pairs])
+    assert np.allclose(each.mean(axis=0), aim(RULES, jnp.asarray(TOPICS), words.word, words.count), rtol=1e-9)
     assert each.std(axis=0).min() > 0.05
-    without = np.array([target(RULES, jnp.asarray(TOPICS), words.word[np.array(pair)], words.count[np.array(pair)]) for pair in pairs])
-    assert not np.allclose(without.mean(axis=0), target(RULES, jnp.asarray(TOPICS), words.word, words.count), rtol=0.1)
+    without = np.array([aim(RULES, jnp.asarray(TOPICS), words.word[np.array(pair)], words.count[np.array(pair)]) for pair in pairs])
+    assert not np.allclose(without.mean(axis=0), aim(RULES, jnp.asarray(TOPICS), words.word, words.count), rtol=0.1)
 
 
 def test_one_step_of_length_one_on_all_documents_is_a_round_of_coordinate_ascent():
@@ -141,7 +151,7 @@ def test_one_step_of_length_one_on_all_documents_is_a_round_of_coordinate_ascent
     options = {"alpha": 0.3, "gamma": 0.4, "inner": 500, "tolerance": 1e-12}
     fit = stochastic_lda(key, words, 2, Minibatches(5, steps=1, delay=1.0), **options)
     first = lda_steps.start(jax.random.split(key)[0], 2, 4)
-    assert np.allclose(fit.topics, target(RULES, first, words.word, words.count), rtol=1e-9)
+    assert np.allclose(fit.topics, aim(RULES, first, words.word, words.count), rtol=1e-9)
     half = stochastic_lda(key, words, 2, Minibatches(5, steps=1, delay=2.0, power=1.0), **options)
     assert np.allclose(half.topics, (first + fit.topics) / 2, rtol=1e-9)
 

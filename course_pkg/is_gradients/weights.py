@@ -10,6 +10,7 @@ both maps:
 (errata T26, T27). Its mean is one for every move.
 """
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import jax
@@ -205,7 +206,11 @@ def is_factorised(family: Family, dim: int = 3) -> bool:
         >>> is_factorised(families.mean_field_normal()), is_factorised(families.full_rank_normal())
         (True, False)
     """
-    dim = _guard.count("dim", dim)
+    return _is_factorised(family, _guard.count("dim", dim))
+
+
+@lru_cache(maxsize=32)  # asked anew for each estimator, and slow, since nothing of it is compiled
+def _is_factorised(family, dim):
     with jax.ensure_compile_time_eval():
         leaves, tree = jax.tree.flatten(family.init(dim))
         *keys, key = jax.random.split(jax.random.key(0), len(leaves) + 1)

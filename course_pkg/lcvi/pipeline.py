@@ -130,7 +130,6 @@ def calibrate(
     settings = Settings(tolerance=optimisation.tolerance, progress=optimisation.progress, judge=False)  # both are judged together, below
 
     def climb(label, k, estimator, begin):
-        estimator = estimator if optimisation.batch is None else gradients.minibatch(estimator, optimisation.batch)
         try:
             return fit(k, estimator, adam, begin, data, optimisation.steps, settings._replace(label=label))
         except NotFiniteError as problem:
@@ -138,7 +137,9 @@ def calibrate(
                 problem.add_note(COARSE)
             raise
 
-    plain = gradients.reparameterized(model, family, optimisation.samples, entropy="closed form" if family.affine else "monte carlo")
+    parts = lambda whole: whole if optimisation.batch is None else gradients.minibatch(whole, optimisation.batch)
+    entropy = "closed form" if family.affine else "monte carlo"
+    plain = parts(gradients.reparameterized(model, family, optimisation.samples, entropy=entropy))  # one object for both runs, as Adam's
     start = climb("warm start", keys[7], plain, family.init(model.dim)).lam if optimisation.warm_start else family.init(model.dim)
     plain_run = climb("plain", keys[0], plain, start)
     predict = lambda k, lam, rows: predictive(k, model, family, lam, model.reading.covariates(rows), objective.predictive_draws)
@@ -155,7 +156,7 @@ def calibrate(
     term = _term(model, utility, objective, greatest)
     decider, h = _decider(objective.decisions, model, loss, keys[2], known, plain_h, warm=optimisation.warm_start)
     draws = {"samples": optimisation.samples, "utility_samples": optimisation.utility_samples}
-    run = climb("calibrated", keys[3], steps.calibrated(model, family, term, decide=decider, **draws), Pair(start, h))
+    run = climb("calibrated", keys[3], parts(steps.calibrated(model, family, term, decide=decider, **draws)), Pair(start, h))
 
     for name, ended in (("plain", plain_run), ("calibrated", run)):
         if doubt := convergence.doubt(ended.objective):
