@@ -109,14 +109,13 @@ def test_both_fits_move_with_the_data():
         assert mirrored.gamma == pytest.approx(-one.gamma, abs=1e-5)
 
 
-@pytest.mark.parametrize("samples", [36, pytest.param(60, marks=pytest.mark.thorough)])
-def test_standard_errors_know_the_kink(samples):
-    """The spread of the estimate over samples, where a fifth of a per cent of the data lie beyond the knee."""
-    fits = [lw.fit_mle(MU + SIGMA * np.asarray(lw.g_e(RNG.normal(size=300), 0.25))) for _ in range(samples)]
+def test_standard_errors_know_the_kink():
+    """The spread of the estimate over 60 samples, where a fifth of a per cent of the data lie beyond the knee."""
+    fits = [lw.fit_mle(MU + SIGMA * np.asarray(lw.g_e(RNG.normal(size=300), 0.25))) for _ in range(60)]
     spread = np.std([one[:3] for one in fits], axis=0)
     said = np.mean([one.standard_error for one in fits], axis=0)
-    # a standard deviation from 60 has a relative error of 9 per cent, from 36 of 12: four of them
-    assert np.allclose(spread / said, 1, atol=4 / np.sqrt(2 * samples))
+    # a standard deviation from 60 has a relative error of 9 per cent: four of them
+    assert np.allclose(spread / said, 1, atol=0.37)
 
 
 def t_fit(y):
