@@ -120,7 +120,13 @@ NUMPYRO = {
 }
 
 
-@pytest.mark.parametrize("name", NUMPYRO)
+def some(examples, quick):
+    """Every example by name, all but the quick ones in the thorough tier: what they are made of, the gallery has too."""
+    assert set(examples) >= quick
+    return [pytest.param(name, marks=() if name in quick else pytest.mark.thorough) for name in examples]
+
+
+@pytest.mark.parametrize("name", some(NUMPYRO, {"schools, not centred", "exponential scale", "simplex", "covariance", "factor and scale"}))
 def test_numpyro_s_own_density(name):
     fn, arguments = NUMPYRO[name]
     with jax.enable_x64(True):
@@ -273,7 +279,7 @@ FAST = "FAST_COMPILE"  # PyTensor's own interpreter: no compiler is asked for
 
 
 @pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")  # PyTensor's own densities, where pip installed it
-@pytest.mark.parametrize("name", PYMC)
+@pytest.mark.parametrize("name", some(PYMC, {"schools, not centred", "named rows", "simplex", "covariance", "potential"}))
 def test_pymc_s_own_density(name):
     written = PYMC[name]()
     theirs = written.compile_logp(mode=FAST)
@@ -381,7 +387,7 @@ def test_counts_are_predicted_but_refuse_a_gradient(build):
 @pytest.mark.parametrize("build", [lambda: m.from_numpyro(n_mixture, Y), lambda: m.from_pymc(p_mixture())], ids=["numpyro", "pymc"])
 def test_a_mixture_refuses_a_gradient(build):
     model, _ = build()
-    assert model.predict(jax.random.key(0), jnp.zeros(model.dim), None).shape == (N,)
+    assert jax.jit(model.predict)(jax.random.key(0), jnp.zeros(model.dim), None).shape == (N,)
     with pytest.raises(ValueError, match="a draw of y is discrete, passes through a discrete choice"):
         m.require_differentiable(model)
 
@@ -404,9 +410,10 @@ def test_several_outcomes_are_predicted_by_name():
     assert len(np.unique(np.concatenate(list(both.values())))) == 2 * N + 2  # no two share their noise
 
 
-@pytest.mark.parametrize(
-    "family", ["Gamma", "InverseGamma", "Beta", "HalfNormal", "LogNormal", "HalfCauchy", "Pareto", "Gumbel", "Logistic"]
-)
+OTHERS = "InverseGamma", "HalfNormal", "LogNormal", "HalfCauchy", "Gumbel", "Logistic"  # made of gammas, normals and uniforms, too
+
+
+@pytest.mark.parametrize("family", ["Gamma", "Beta", "Pareto", *(pytest.param(name, marks=pytest.mark.thorough) for name in OTHERS)])
 def test_what_pymc_s_list_calls_differentiable_is(family):
     """The mean draw moves with the parameter as its gradient says: common random numbers would jump in rejection samplers."""
     arguments = {
@@ -426,6 +433,7 @@ def test_what_pymc_s_list_calls_differentiable_is(family):
     model, _ = m.from_pymc(written)
     keys = jax.random.split(jax.random.key(3), 20_000)
 
+    @jax.jit
     def share_below(theta):  # a smooth bounded function of the draw
         return jax.vmap(lambda key: jnp.tanh(model.predict(key, theta, None)[0]))(keys)
 

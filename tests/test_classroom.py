@@ -1,5 +1,7 @@
 """The program `course`, used as a student would, in a folder of the test's own."""
 
+import contextlib
+import io
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from course_pkg import checks
 from course_pkg.checks import catalogue, progress
 from course_pkg.checks.record import ROOT
 from course_pkg.classroom.command import SECONDS, main
+from course_pkg.classroom.trial import main as judged
 from tools import exercises
 
 SHEET = "decisions/classification"
@@ -48,7 +51,14 @@ def answer(work, **answers):
 
 
 def trial(path):
-    """What is said of each part, as `course check` says it."""
+    """What is said of each part, as `course check` says it, in this process."""
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+        passing = judged(path)
+    return int(not passing), out.getvalue()
+
+
+def trial_apart(path):
+    """The same in a process of its own, as students have it."""
     done = subprocess.run([sys.executable, "-m", "course_pkg.classroom.trial", path], capture_output=True, text=True, timeout=100)
     return done.returncode, done.stdout + done.stderr
 
@@ -62,7 +72,7 @@ def test_a_sheet_is_solved_in_two_sittings_and_the_next_one_comes(course, work):
     assert "1.3 Asymmetric classification" in course("next")[1]
     solved = {cell["id"]: cell.source for cell in exercises.source(SHEET).cells}
     decide = next(source for source in solved.values() if source.startswith("def decide("))
-    status, said = trial(answer(work, decide=decide))  # the second part, before the first
+    status, said = trial_apart(answer(work, decide=decide))  # the second part, before the first
     assert status == 1
     assert f". {SHEET}/threshold\n    Not written yet." in said
     assert f"x {SHEET}/decide" in said

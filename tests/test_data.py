@@ -122,8 +122,9 @@ def test_the_real_radon_houses():
     assert (len(houses.houses.y), len(houses.train.y), len(houses.test.y), len(houses.counties)) == (919, 460, 459, 85)
     assert not houses.simulated
     assert houses.counties[0] == "AITKIN"
+    uranium, county = np.asarray(houses.houses.x[:, 0]), np.asarray(houses.houses.group)
     for group in range(85):  # uranium is a county's
-        assert len(np.unique(houses.houses.x[houses.houses.group == group, 0])) == 1
+        assert len(np.unique(uranium[county == group])) == 1
     assert float(houses.houses.y.mean()) == pytest.approx(1.26, abs=0.01)
 
 

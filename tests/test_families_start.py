@@ -108,7 +108,7 @@ MODELS = {
     "covariance": (covariance, (WIDE[:, :2],)),
 }
 KINDS = {"mean field": (f.mean_field_normal(), AutoNormal), "full rank": (f.full_rank_normal(), AutoMultivariateNormal)}
-QUICK = {("robust", "full rank"), ("censored", "mean field")}
+QUICK = {("robust", "full rank")}  # a mean field climbs in the tests of gradients that remember, to a posterior that is known
 STEPS, DRAWS, CHUNKS = 3000, 10, 200
 ALL = [pytest.param(name, kind, marks=() if (name, kind) in QUICK else pytest.mark.thorough) for name in MODELS for kind in KINDS]
 

@@ -16,7 +16,7 @@ WORKING = {name: made for name, made in EXAMPLES.items() if not made.refused}
 REFUSED = {name: made for name, made in EXAMPLES.items() if made.refused}
 # One model or two for each branch of the adapter; the others in the thorough tier.
 QUICK = {
-    "robust_regression", "monotone_effect", "group_covariate", "two_outcomes_of_one_row", "schools_without_containers",
+    "robust_regression", "group_covariate", "two_outcomes_of_one_row", "schools_without_containers",
     "survival_by_a_potential", "missing_outcomes_imputed", "autoregression", "density_of_my_own", "transformed_inside", "flat_priors",
     "observed_later", "after_an_intervention", "model_within_a_model", "named_columns", "trials_inside", "weights_of_each_row",
 }  # fmt: skip

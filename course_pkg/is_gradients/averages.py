@@ -81,7 +81,8 @@ def saga(model: Model, family: Family, samples: int, batches: int) -> Estimator:
         >>> from course_pkg import families, gradients, models
         >>> data = models.Rows(jnp.ones((20, 1)), jnp.full(20, 3.0))
         >>> model, family = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0), families.mean_field_normal()
-        >>> gradients.once(saga(model, family, 5, 4), jax.random.key(0), family.init(1), data).gradient.mu.shape
+        >>> once = jax.jit(gradients.once, static_argnums=0)  # compiled, as in a run
+        >>> once(saga(model, family, 5, 4), jax.random.key(0), family.init(1), data).gradient.mu.shape
         (1,)
 
     Source: Defazio, Bach and Lacoste-Julien (2014), equation 1; thesis, section 3.1.2, with erratum T31.
@@ -113,7 +114,8 @@ def isag(model: Model, family: Family, samples: int, batches: int, weighting: ha
         >>> from course_pkg import families, gradients, models
         >>> data = models.Rows(jnp.ones((20, 1)), jnp.full(20, 3.0))
         >>> model, family = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0), families.mean_field_normal()
-        >>> gradients.once(isag(model, family, 5, 4), jax.random.key(0), family.init(1), data).gradient.mu.shape
+        >>> once = jax.jit(gradients.once, static_argnums=0)  # compiled, as in a run
+        >>> once(isag(model, family, 5, 4), jax.random.key(0), family.init(1), data).gradient.mu.shape
         (1,)
 
     Source: thesis, section 3.1.4 and algorithm 5, with errata T24, T26, T29, T30 and T32.
@@ -152,7 +154,8 @@ def running_average(
         >>> data = models.Rows(jnp.ones((20, 1)), jnp.full(20, 3.0))
         >>> model, family = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0), families.mean_field_normal()
         >>> estimator = running_average(model, family, samples=5, window=3, subsample=Subsample(10))
-        >>> gradients.once(estimator, jax.random.key(0), family.init(1), data).per_sample.mu.shape
+        >>> once = jax.jit(gradients.once, static_argnums=0)  # compiled, as in a run
+        >>> once(estimator, jax.random.key(0), family.init(1), data).per_sample.mu.shape
         (3, 1)
 
     Source: thesis, section 3.1.4 (the stochastic running average).

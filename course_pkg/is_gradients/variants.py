@@ -65,7 +65,8 @@ def anchored(
         >>> data = models.Rows(jnp.ones((20, 1)), jnp.arange(20.0))
         >>> model, family = models.linear_regression(1, noise_sd=1.0, prior_sd=10.0), families.mean_field_normal()
         >>> estimator = anchored(model, family, 5, Subsample(4), every=10)
-        >>> gradients.once(estimator, jax.random.key(0), family.init(1), data).gradient.mu.shape
+        >>> once = jax.jit(gradients.once, static_argnums=0)  # compiled, as in a run
+        >>> once(estimator, jax.random.key(0), family.init(1), data).gradient.mu.shape
         (1,)
 
     Source: thesis, section 3.1.2, with erratum T31; Johnson and Zhang (2013).

@@ -252,9 +252,7 @@ def cavi_mixture(
         raise ValueError(f"components is {components} and x has {x.shape[0]} rows; give at most one for each row")
     numbers = [("concentration", concentration), ("prior_sd", prior_sd), ("shape", shape), ("rate", rate)]
     prior = tuple(_guard.positive(name, value) for name, value in numbers)
-    centres, sd = x[kmeans_plus_plus(key, x, components)], x.std(axis=0) + 1e-6
-    distance = (((x[:, None] - centres[None]) / sd[None, None]) ** 2).sum(axis=-1)
-    start = _parameters((x, *prior), jax.nn.softmax(-0.5 * components * distance, axis=1), None)
+    start = _start_of_mixture((x, *prior), kmeans_plus_plus(key, x, components))
     return _ascend(_round_mixture, _bound_mixture, (x, *prior), start, _guard.count("iterations", iterations))
 
 
@@ -275,12 +273,25 @@ def kmeans_plus_plus(key: PRNGKeyArray, x, count: int):
 
     Source: Arthur and Vassilvitskii (2007).
     """
+    return _far_apart(_guard.key(key), x, count)
 
+
+@partial(jax.jit, static_argnums=2)
+def _far_apart(key, x, count):
     def one(distance, step_key):
         chosen = jax.random.categorical(step_key, jnp.log(distance + 1e-12))
         return jnp.minimum(distance, ((x - x[chosen][None]) ** 2).sum(axis=1)), chosen
 
-    return jax.lax.scan(one, jnp.ones(x.shape[0], x.dtype) * 1e12, jax.random.split(_guard.key(key), count))[1]
+    return jax.lax.scan(one, jnp.ones(x.shape[0], x.dtype) * 1e12, jax.random.split(key, count))[1]
+
+
+@jax.jit
+def _start_of_mixture(problem, chosen):
+    """Each observation assigned by its distance from the chosen ones, and the factors that follow."""
+    x = problem[0]
+    centres, sd = x[chosen], x.std(axis=0) + 1e-6
+    distance = (((x[:, None] - centres[None]) / sd[None, None]) ** 2).sum(axis=-1)
+    return _parameters(problem, jax.nn.softmax(-0.5 * chosen.size * distance, axis=1), None)
 
 
 def _parameters(problem, r, q):
