@@ -654,7 +654,6 @@ def lcvi(monkeypatch, tmp_path):
     """Both tools, writing elsewhere."""
     monkeypatch.setattr(lcvi_results, "FOLDER", tmp_path)
     monkeypatch.setattr(lcvi_results, "MUSIC", tmp_path / "music.json")
-    monkeypatch.setattr(lcvi_results, "STOPPING", tmp_path / "stopping.json")
     monkeypatch.setattr(lcvi_controls, "CONTROLS", tmp_path / "controls.json")
     monkeypatch.setattr(lcvi_controls, "TABLE", tmp_path / "table_4_2.json")
 
@@ -686,22 +685,6 @@ def test_music(lcvi, run, monkeypatch, no_table):
         found["reduction_percent"][name] = {k: v for k, v in told.items() if k in large["reduction_percent"][name]}
     like(found, "lcvi", "music", fewer=["/reduction_percent"])
     assert found["simulated"]
-
-
-def test_stopping(lcvi, run, monkeypatch, no_table):
-    monkeypatch.setattr(lcvi_results, "EVERY", 10)
-    monkeypatch.setattr(published, "music_run", functools.partial(published.music_run, iterations=30, batch=31))
-    found = run(lcvi_results, "stopping", "--seeds", "0", writes="stopping")
-    assert found["simulated"]
-    same_keys(found, stored("lcvi", "stopping"))
-    assert [len(ran["test"]["squared"]) for ran in found["runs"]] == [3, 3]
-    value, seen = (np.asarray(part) for part in few_listeners().table[1:])
-    for ran in found["runs"]:  # the last risk kept is of the place where the last step began; the best guess is the mean
-        part = few_listeners().table._replace(seen=jnp.asarray(seen & ~lcvi_results.aside(seen)) if ran["cells"] != "all" else seen)
-        lam = published.music_run(jax.random.key(0), part, None, iterations=29).lam
-        off = (value - np.asarray(lam.row_mu @ lam.column_mu.T)) ** 2
-        assert ran["test"]["squared"][-1] == pytest.approx(off[~seen].mean(), rel=1e-4)
-        assert ran["aside"]["squared"][-1] == pytest.approx(off[lcvi_results.aside(seen)].mean(), rel=1e-4)
 
 
 def test_music_extra_runs_are_stored_by_their_names():

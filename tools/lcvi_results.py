@@ -2,11 +2,9 @@
 
     python tools/lcvi_results.py schools [--seeds 10]
     python tools/lcvi_results.py music [--seeds 0 1 2] [--extra]
-    python tools/lcvi_results.py stopping [--seeds 0 1 2]
 
-Writes ``book/lcvi/results/eight_schools.json``, ``music.json`` and ``stopping.json``. A run that is already stored is not run again.
-``--extra`` adds the runs of the paper's last figure: the sweep of M, EM, and the direct utility. ``stopping`` follows plain inference on
-music, with a tenth of the seen cells set aside to choose a step by, and without.
+Writes ``book/lcvi/results/eight_schools.json`` and ``music.json``. A run that is already stored is not run again. ``--extra`` adds the
+runs of the paper's last figure: the sweep of M, EM, and the direct utility.
 """
 
 import argparse
@@ -19,14 +17,12 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.special import ndtri
 
 from course_pkg import data, decisions
 from course_pkg.lcvi import factors, published, utilities
 
 FOLDER = Path(__file__).parent.parent / "book" / "lcvi" / "results"
-MUSIC, STOPPING = FOLDER / "music.json", FOLDER / "stopping.json"
-EVERY = 500  # steps between two risks that are kept of a plain climb
+MUSIC = FOLDER / "music.json"
 SETTLED = 14_999  # evaluations from here on are averaged: one alone has 0.4 to 0.6 % of noise
 
 
@@ -134,41 +130,6 @@ def _extra(losses):
     return jobs
 
 
-def stopping(seeds):
-    """Plain inference all along: from all seen cells, and from nine tenths of them, where the others choose the step to stop at."""
-    listening = data.lastfm()
-    table = listening.table
-    losses = [decisions.squared(), *map(decisions.tilted, (0.2, 0.5, 0.8))]
-    chooses = aside(table.seen)
-    parts = {"all": table, "nine tenths": table._replace(seen=table.seen & ~chooses)}
-
-    def risks(pair, state):  # noqa: ARG001
-        a, b = pair.lam.row_mu, pair.lam.column_mu
-        s2, r2 = (jax.nn.softplus(raw) ** 2 for raw in (pair.lam.row_raw, pair.lam.column_raw))
-        centre, sd = a @ b.T, jnp.sqrt(1 + a**2 @ r2.T + s2 @ (b**2 + r2).T)  # of the predictive, which is nearly a normal
-        h = [centre if level is None else centre + ndtri(level) * sd for level in published.LEVEL.values()]
-        costs = jnp.stack([loss(table.value, best) for loss, best in zip(losses, h, strict=True)])
-        return jnp.stack([jnp.where(cells, costs, 0.0).sum(axis=(1, 2)) / cells.sum() for cells in (chooses, ~table.seen)])
-
-    for seed in seeds:
-        for name, part in parts.items():
-            if any(run["seed"] == seed and run["cells"] == name for run in _stored(STOPPING)):
-                continue
-            begin = time.perf_counter()
-            kept = published.music_run(jax.random.key(seed), part, None, record=risks).recorded[EVERY - 1 :: EVERY]
-            ran = {"seed": seed, "cells": name, "seconds": round(time.perf_counter() - begin, 1)}
-            for k, cells in enumerate(("aside", "test")):
-                ran[cells] = {loss.name: [round(float(risk), 5) for risk in kept[:, k, j]] for j, loss in enumerate(losses)}
-            told = {"command": _calls(STOPPING), "simulated": listening.simulated, "every": EVERY}
-            _write(STOPPING, told | {"runs": [*_stored(STOPPING), ran]})
-            print(seed, name, ran["seconds"], flush=True)
-
-
-def aside(seen):
-    """A tenth of the seen cells, the one that chooses in tools/lcvi_controls.py too."""
-    return seen & (np.random.default_rng(7).random(seen.shape) < 0.1)
-
-
 def _direct(key, lam, table):
     """Mean of 1 - exp(-(h - y)^2) at the decisions that are best for it, from 200 predictive draws."""
     utility = utilities.exponential(decisions.squared(), 1.0)
@@ -206,14 +167,12 @@ def _write(path, result):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", choices=["schools", "music", "stopping"])
+    parser.add_argument("experiment", choices=["schools", "music"])
     parser.add_argument("--seeds", type=int, nargs="+", default=None)
     parser.add_argument("--extra", action="store_true")
     settings = parser.parse_args()
     if settings.experiment == "schools":
         schools((settings.seeds or [10])[0])
-    elif settings.experiment == "stopping":
-        stopping(settings.seeds or [0, 1, 2])
     else:
         music(settings.seeds or [0, 1, 2], settings.extra)
 
