@@ -150,6 +150,14 @@ def test_factorised_families_are_told_from_others():
     two_skews = families.compose(families.mean_field_normal(), lambertw.fixed_skew(jnp.array([0.1, -0.2])))
     assert is_factorised(two_skews, 2)  # it has no parameters for 3
 
+    class Module:
+        __hash__ = None  # as an object that holds arrays
+
+        def __call__(self, lam, eps):
+            return FULL.transform(lam, eps)
+
+    assert not is_factorised(FULL._replace(transform=Module()))
+
 
 @pytest.mark.parametrize("pair", [(0, 1), (1, 4), (2, 6)])
 def test_one_pair_of_coordinates_that_look_at_each_other_is_seen(pair):

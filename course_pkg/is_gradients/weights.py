@@ -206,7 +206,12 @@ def is_factorised(family: Family, dim: int = 3) -> bool:
         >>> is_factorised(families.mean_field_normal()), is_factorised(families.full_rank_normal())
         (True, False)
     """
-    return _is_factorised(family, _guard.count("dim", dim))
+    dim = _guard.count("dim", dim)
+    try:
+        hash(family)
+    except TypeError:  # made of objects that hold arrays: asked anew each time
+        return _is_factorised.__wrapped__(family, dim)
+    return _is_factorised(family, dim)
 
 
 @lru_cache(maxsize=32)  # asked anew for each estimator, and slow, since nothing of it is compiled
